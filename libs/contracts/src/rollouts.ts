@@ -56,6 +56,8 @@ export interface RevisionActivatedMessage {
   readonly previous_revision_id: string | null;
   /** What deployed it; absent in events of earlier versions. */
   readonly executor?: string;
+  /** Why it has taken its place back from the one before; absent when it was deployed. */
+  readonly reason?: string;
 }
 
 /** `DeploymentPatched`: the members of `source_config` that changed, and every other changed member whole. */
@@ -98,6 +100,19 @@ export interface HostStatusReportedMessage {
   readonly deployment_id: string;
   readonly status: 'READY' | 'UNUSED' | 'UNKNOWN' | 'REMOVED';
   readonly reason?: string;
+}
+
+/**
+ * `RevisionTakenBack`, in a stream `host-<deployment id>`: what a revision runs has ended soon after it was deployed, and
+ * the one before it serves again.
+ */
+export interface RevisionTakenBackMessage {
+  readonly deployment_id: string;
+  readonly revision_id: string;
+  /** The revision that serves again. */
+  readonly active_revision_id: string;
+  /** Why, in one sentence without any secret. */
+  readonly reason: string;
 }
 
 /** The source archives that were uploaded for deployments. Also the injection token. */

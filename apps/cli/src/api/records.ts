@@ -10,6 +10,7 @@ export interface Deployment {
   readonly name: string;
   readonly source: string;
   readonly status: string;
+  readonly status_reason?: string;
   readonly created_at: string;
   readonly updated_at: string;
   readonly latest_revision_id: string | null;

@@ -1,6 +1,6 @@
 import { examples } from '../output/help';
 import type { Command } from 'commander';
-import { does } from '../api/context';
+import { type Context, does } from '../api/context';
 import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
 import { changeLines } from '../output/deployments.show';
 import { EXIT, Failure } from '../failure';
@@ -36,6 +36,7 @@ export function addRollback(group: Command): void {
     const deployment = await findDeployment(api, name!);
     const { id, active_revision_id, latest_revision_id } = deployment;
     const target = named ?? (await deployedBefore(api, deployment));
+    if (named !== undefined) await warnOfFailed(context, id, named);
     const redeploy = `/v2/deployments/${id}/revisions/${target}/redeploy`;
     const query = { ...(keepSecrets && { keep_secrets: true }) };
     const planned = () =>
@@ -60,6 +61,12 @@ export function addRollback(group: Command): void {
     if (wait && made !== null) return showRolledOut(context, id, made);
     await show(context, answer);
   });
+}
+
+/** Warns when a revision has never run, so that there is nothing to go back to. */
+async function warnOfFailed({ api, out }: Context, deployment: string, revision: string): Promise<void> {
+  const { status } = await api.get<Revision>(`/v2/deployments/${deployment}/revisions/${revision}`);
+  if (status !== 'DEPLOYED') out.warn(`Revision ${revision} is ${status}: it has never run. It is tried again.`);
 }
 
 /** The newest revision that was deployed before the active one. @throws Failure when there is none */

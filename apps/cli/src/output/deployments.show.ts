@@ -21,9 +21,25 @@ function toKnow({ executor, stopped }: Deployment): string {
   return executor === 'record' ? ', recorded' : '';
 }
 
-/** A status, and what is to be known with it. */
-function status(out: Output, text: string, more = ''): Cell {
-  return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), `${text}${more}`);
+/** A status, in words where its name says something else, and what is to be known with it. */
+function status(out: Output, text: string, more = '', word = text): Cell {
+  return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), `${word}${more}`);
+}
+
+/** What is called `AWAITING_DATABASE` is not deployed yet, and one that crash loops is UNKNOWN for a reason. */
+function wordOf({ status, status_reason }: Deployment): string {
+  if (status === 'AWAITING_DATABASE') return 'not deployed yet';
+  return isCrashLooping(status_reason) ? 'crash looping' : status;
+}
+
+function isCrashLooping(reason: string | undefined): boolean {
+  return reason?.startsWith('Crash looping') === true;
+}
+
+/** `DEPLOYED` says of a revision that does not run only that it has run: what has become of it. */
+function becomeOf({ id, status, created_at }: Revision, active: Revision | undefined): string {
+  if (status !== 'DEPLOYED' || !active || id === active.id) return status;
+  return Date.parse(created_at) > Date.parse(active.created_at) ? 'taken back' : 'superseded';
 }
 
 export function showDeployments({ out }: Context, deployments: readonly Deployment[]): void {
@@ -39,7 +55,7 @@ export function showDeployments({ out }: Context, deployments: readonly Deployme
     ],
     deployments.map((deployment) => [
       out.cell('bold', clean(deployment.name)),
-      status(out, deployment.status, toKnow(deployment)),
+      status(out, deployment.status, toKnow(deployment), wordOf(deployment)),
       deployment.source,
       brief(artefact(deployment.source_revision_config)),
       when(deployment.updated_at),
@@ -58,7 +74,8 @@ export async function showDeployment({ api, out }: Context, deployment: Deployme
   out.facts([
     ['name', out.paint('bold', clean(deployment.name))],
     ['id', deployment.id],
-    ['status', `${deployment.status}${deployment.stopped ? ', stopped' : ''}`],
+    ['status', `${wordOf(deployment)}${deployment.stopped ? ', stopped' : ''}`],
+    ['', deployment.status_reason && clean(deployment.status_reason)],
     ['edition', etag?.replaceAll('"', '')],
     ['source', deployment.source],
     ...members({ ...config, ...source_revision_config }),
@@ -73,6 +90,7 @@ export async function showDeployment({ api, out }: Context, deployment: Deployme
 }
 
 export function showRevisions({ out }: Context, revisions: readonly Revision[], active: string | null): void {
+  const running = revisions.find(({ id }) => id === active);
   const isCaused = revisions[0]?.number !== undefined;
   out.table(
     [
@@ -84,17 +102,21 @@ export function showRevisions({ out }: Context, revisions: readonly Revision[], 
       { title: 'UPDATED', spare: true },
       ...(isCaused ? [{ title: 'NO.' }, { title: 'BY' }, { title: 'REASON', flexible: true as const }] : []),
     ],
-    revisions.map(({ id, status: text, source_revision_config, created_at, updated_at, ...cause }) => [
-      id,
-      status(out, text),
-      id === active ? out.cell('bold', 'active') : '',
-      brief(artefact(source_revision_config)),
-      when(created_at),
-      when(updated_at),
-      ...(isCaused
-        ? [cause.number, cause.actor_name || cause.actor, cause.reason].map((said) => clean(`${said ?? ''}`))
-        : []),
-    ]),
+    revisions.map((revision) => {
+      const { id, status: text, source_revision_config, created_at, updated_at, ...cause } = revision;
+      const become = becomeOf(revision, running);
+      return [
+        id,
+        become === text ? status(out, text) : out.cell('dim', become),
+        id === active ? out.cell('bold', 'active') : '',
+        brief(artefact(source_revision_config)),
+        when(created_at),
+        when(updated_at),
+        ...(isCaused
+          ? [cause.number, cause.actor_name || cause.actor, cause.reason].map((said) => clean(`${said ?? ''}`))
+          : []),
+      ];
+    }),
   );
 }
 

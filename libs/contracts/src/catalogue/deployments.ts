@@ -153,13 +153,14 @@ export const deploymentEvents = {
     operation: 'update_revision',
     topic: 'revisions.v1',
     webhook: 'revision.activated',
-    title: 'A revision is the one that runs.',
-    facts: ({ revision_id, previous_revision_id }: RevisionActivatedMessage, deployment_id) => ({
+    title: 'A revision is the one that runs; with a reason, it runs again, because the one after it has ended.',
+    facts: ({ revision_id, previous_revision_id, reason }: RevisionActivatedMessage, deployment_id) => ({
       revision_id,
       deployment_id,
       previous_revision_id,
+      ...(reason !== undefined && { reason }),
     }),
-    payload: members({ revision_id: ID, deployment_id: ID, previous_revision_id: idOrNull() }),
+    payload: members({ revision_id: ID, deployment_id: ID, previous_revision_id: idOrNull() }, { reason: TEXT }),
   },
   RevisionCommitResolved: { schema: 1, operation: 'revision_commit_resolved' },
   TracingProjectNamed: { schema: 1, operation: 'update_deployment' },

@@ -1,5 +1,5 @@
 import type { CommitResolvedMessage } from '..';
-import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '../rollouts';
+import type { HostStatusReportedMessage, RevisionTakenBackMessage, RolloutStatusReportedMessage } from '../rollouts';
 import type { Row } from './row';
 
 /** Events of rollouts, and of the places where deployments run. */
@@ -25,6 +25,17 @@ export const rolloutEvents = {
       deployment_id,
       status,
       ...(reason !== undefined && { reason }),
+    }),
+  },
+  RevisionTakenBack: {
+    schema: 1,
+    operation: 'revision_taken_back',
+    topic: 'internal.v1',
+    facts: ({ deployment_id, revision_id, active_revision_id, reason }: RevisionTakenBackMessage) => ({
+      deployment_id,
+      revision_id,
+      active_revision_id,
+      reason,
     }),
   },
   CommitResolved: {

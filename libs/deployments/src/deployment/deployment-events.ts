@@ -145,6 +145,8 @@ type RevisionActivated = DomainEvent<
     readonly previous_revision_id: string | null;
     /** What deployed it; absent in events of earlier versions. */
     readonly executor?: string;
+    /** Why it has taken its place back from the one before; absent when it was deployed. */
+    readonly reason?: string;
   }
 >;
 /** What `repo_ref` of a revision stood for when its code host was asked. */

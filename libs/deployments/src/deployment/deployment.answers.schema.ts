@@ -78,6 +78,10 @@ export const deployment = object('Deployment', {
     status,
     '`AWAITING_DATABASE` until a revision has been deployed, then `READY`; `UNUSED` after the idle time that is configured, or while its program sleeps; `UNKNOWN` while the executor cannot be reached; `AWAITING_DELETE` until everything is removed.',
   ),
+  'status_reason?': noted(
+    text,
+    'Why it is `UNKNOWN` or `UNUSED`, such as `Crash looping, 3 restarts, last line: …`; absent when there is nothing to say.',
+  ),
   latest_revision_id: noted(nullable(uuid), 'The newest revision; null before there is one.'),
   active_revision_id: noted(nullable(uuid), 'The revision that runs; null until one has been deployed.'),
   'executor?': noted(

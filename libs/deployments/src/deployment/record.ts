@@ -36,6 +36,7 @@ export function deploymentRecord(state: Deployment) {
     secret_references: state.secret_references,
     ...(state.agent && { agent: state.agent }),
     ...(state.executor && { executor: state.executor }),
+    ...(state.status_reason !== undefined && { status_reason: state.status_reason }),
     ...(state.stopped && { stopped: true as const }),
     ...(state.tracing_project && { tracing_project: state.tracing_project }),
     id: state.id,

@@ -1,5 +1,5 @@
 import type { Model, Recorded } from '@fairlead/eventing';
-import { checkChangeable, type Deployment, snapshotOf } from '../deployment/deployment';
+import { checkChangeable, type Deployment, type DeploymentState, snapshotOf } from '../deployment/deployment';
 import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
@@ -162,6 +162,20 @@ export function reportRevision(
     }
     if (hasEnded(status) && running?.id === revisionId) events.push(...runNewest(state));
     return events;
+  };
+}
+
+/** Lets the revision before the active one be active again, because what `revisionId` runs has ended. */
+export function takeBack(
+  revisionId: string,
+  to: string,
+  reason: string,
+): (state: DeploymentState) => DeploymentEvent[] {
+  return (state) => {
+    if (!state || state.removed || state.active_revision_id !== revisionId) return [];
+    const { executor } = state;
+    const data = { revision_id: to, previous_revision_id: revisionId, ...(executor && { executor }), reason };
+    return [{ type: 'RevisionActivated', data }];
   };
 }
 

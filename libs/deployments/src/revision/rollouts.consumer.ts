@@ -1,4 +1,8 @@
-import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '@fairlead/contracts';
+import type {
+  HostStatusReportedMessage,
+  RevisionTakenBackMessage,
+  RolloutStatusReportedMessage,
+} from '@fairlead/contracts';
 import { type EventContext, owned } from '@fairlead/eventing';
 import { check, literal, object, optional, Problems, type Schema, str, uuid } from '@fairlead/schema';
 import { Controller } from '@nestjs/common';
@@ -9,7 +13,7 @@ import { DeploymentRemoval } from '../deployment/deployment-removal.service';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionWaits } from './revision.errors';
-import { reportRevision } from './revision';
+import { reportRevision, takeBack } from './revision';
 
 /** What is refused has been overtaken: the rollout learns it from the deployment's own events. */
 const OVERTAKEN = [DeploymentNotFound, DeploymentBeingDeleted, RevisionEnded, RevisionWaits];
@@ -28,6 +32,12 @@ const hostReport = object({
   deployment_id: uuid(),
   status: literal(['READY', 'UNUSED', 'UNKNOWN', 'REMOVED']),
   reason: optional(str({ anyText: true })),
+});
+const takenBackReport = object({
+  deployment_id: uuid(),
+  revision_id: uuid(),
+  active_revision_id: uuid(),
+  reason: str({ anyText: true }),
 });
 
 /** Lets deployments follow what their rollouts report. */
@@ -51,24 +61,38 @@ export class RolloutsConsumer {
     const { deployment_id, status, reason } = read(hostReport, message);
     if (status === 'REMOVED') return this.removal.complete(deployment_id, context.event);
     const { tenant } = context.metadata;
-    // PostgreSQL stores no U+0000, and UTF-8 has no lone surrogates.
-    const decide = reportHost(status, reason?.replaceAll(/[\0\p{Cs}]/gu, ''));
+    const decide = reportHost(status, reason === undefined ? undefined : storable(reason));
     await this.follow(context, deployment_id, (state) => (state?.tenant_id === tenant ? decide(state) : []));
+  }
+
+  @EventPattern<string>('RevisionTakenBack')
+  async takenBack(@Payload() message: RevisionTakenBackMessage, @Ctx() context: EventContext): Promise<void> {
+    const { deployment_id, revision_id, active_revision_id, reason } = read(takenBackReport, message);
+    const { tenant } = context.metadata;
+    const why = storable(reason);
+    const decide = takeBack(revision_id, active_revision_id, why);
+    await this.follow(context, deployment_id, (state) => (state?.tenant_id === tenant ? decide(state) : []), why);
   }
 
   private async follow(
     { event }: EventContext,
     deploymentId: string,
     decide: (state: DeploymentState) => readonly DeploymentEvent[],
+    reason?: string,
   ): Promise<void> {
     const { tenant, actor, traceparent } = event.metadata;
-    const metadata = { tenant, actor, traceparent, causationId: event.id };
+    const metadata = { tenant, actor, traceparent, causationId: event.id, ...(reason !== undefined && { reason }) };
     try {
       await this.commands.run({ metadata }, deploymentId, decide);
     } catch (error) {
       if (!OVERTAKEN.some((overtaken) => error instanceof overtaken)) throw error;
     }
   }
+}
+
+/** A text without U+0000, which PostgreSQL does not store, and lone surrogates, which UTF-8 does not have. */
+function storable(text: string): string {
+  return text.replaceAll(/[\0\p{Cs}]/gu, '');
 }
 
 /** The message, when it is one that rollouts send: a deployment's own events repeat nothing else. */

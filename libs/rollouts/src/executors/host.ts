@@ -1,4 +1,4 @@
-import type { HostStatusReportedMessage } from '@fairlead/contracts';
+import type { HostStatusReportedMessage, RevisionTakenBackMessage } from '@fairlead/contracts';
 import { type DomainEvent, type Model, type Recorded, same } from '@fairlead/eventing';
 
 type HostStatusReported = DomainEvent<'HostStatusReported', HostStatusReportedMessage>;
@@ -25,9 +25,17 @@ type ControlFailed = DomainEvent<
   { readonly deployment_id: string; readonly version: number; readonly reason: string }
 >;
 
+type RevisionTakenBack = DomainEvent<'RevisionTakenBack', RevisionTakenBackMessage>;
+
 /** Everything that can be in a stream `host-<deployment id>`. */
 export type HostEvent =
-  HostStatusReported | DeploymentPlaced | DeploymentResized | DeploymentDrifted | ControlCarriedOut | ControlFailed;
+  | HostStatusReported
+  | DeploymentPlaced
+  | DeploymentResized
+  | DeploymentDrifted
+  | ControlCarriedOut
+  | ControlFailed
+  | RevisionTakenBack;
 
 /** What was last said about the place where a deployment runs. */
 export interface Host {
@@ -43,6 +51,8 @@ export interface Host {
   readonly controlled?: number;
   /** Why what it asked for last could not be done. */
   readonly failure?: string;
+  /** The last revision that the one before it has taken its place back from, and why. */
+  readonly takenBack?: { readonly revision_id: string; readonly reason: string };
   /** Absent once the place has been READY again. */
   readonly drift?: readonly string[];
 }
@@ -64,6 +74,8 @@ export const hostModel: Model<Host, HostEvent> = {
         return { ...state, controlled: event.data.version, failure: undefined };
       case 'ControlFailed':
         return { ...state, controlled: event.data.version, failure: event.data.reason };
+      case 'RevisionTakenBack':
+        return { ...state, takenBack: { revision_id: event.data.revision_id, reason: event.data.reason } };
       case 'DeploymentDrifted':
         return { ...state, drift: event.data.differences };
       default:
@@ -86,6 +98,12 @@ export function reportHost(said: HostStatusReportedMessage, now: number): (state
     if (status === 'REMOVED' || (status === said.status && !isUndone && !hasOtherReason)) return [];
     return [{ type: 'HostStatusReported', data: said }];
   };
+}
+
+/** Notes once that a revision has lost its place to the one before it. */
+export function noteTakenBack(taken: RevisionTakenBackMessage): (state: Host) => HostEvent[] {
+  return ({ takenBack }) =>
+    takenBack?.revision_id === taken.revision_id ? [] : [{ type: 'RevisionTakenBack', data: taken }];
 }
 
 /** Notes once where the deployment runs. */

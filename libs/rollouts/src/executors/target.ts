@@ -47,6 +47,8 @@ export interface Deployed {
   readonly latest: { readonly revision_id: string; readonly status: string } | null;
   /** The revision that runs, and what deployed it: not known of those that earlier versions deployed. */
   readonly active: ActiveRevision | null;
+  /** The revision that ran before it. */
+  readonly previous: ActiveRevision | null;
   /** The last revision that a newer one has replaced before it was ready. */
   readonly replaced: { readonly revision_id: string; readonly by: string } | null;
   /** Those that have ended since then, oldest first, or the last of them: they may have left something behind. */
@@ -85,6 +87,7 @@ export const targetModel: Model<Target, TargetEvent> = {
         running: null,
         latest: null,
         active: null,
+        previous: null,
         replaced: null,
         ended: [],
         sized: 0,
@@ -136,8 +139,9 @@ function patched(
   if (!resource_spec) return { config };
   const sized = <T extends RevisionCreatedMessage | null | undefined>(revision: T): T =>
     revision && { ...revision, resource_spec };
-  const active = state.active && { ...state.active, revision: sized(state.active.revision) };
-  return { config, active, running: sized(state.running), queued: state.queued.map(sized), sized: version };
+  const resized = (one: ActiveRevision | null) => one && { ...one, revision: sized(one.revision) };
+  const [active, previous] = [resized(state.active), resized(state.previous)];
+  return { config, active, previous, running: sized(state.running), queued: state.queued.map(sized), sized: version };
 }
 
 function created(state: Deployed, revision: RevisionCreatedMessage): Partial<Deployed> {
@@ -174,9 +178,10 @@ function activated(
   { revision_id, executor }: RevisionActivatedMessage,
   version: number,
 ): Partial<Deployed> {
-  const revision = state.ended.find((ended) => ended.revision_id === revision_id);
+  const found = state.ended.find((ended) => ended.revision_id === revision_id);
+  const revision = found ?? (state.previous?.revision_id === revision_id ? state.previous.revision : undefined);
   const control = state.stopped ? ({ action: 'stop', version } as const) : null;
-  return { active: { revision_id, executor, revision }, ended: [], control };
+  return { active: { revision_id, executor, revision }, previous: state.active, ended: [], control };
 }
 
 const ARTEFACTS: Readonly<Record<string, 'image_uri' | 'source_tarball_path'>> = {

@@ -4,7 +4,10 @@ const { integer, list, noted, nullable, number, object, oneOf, text, time, uuid 
 
 const processHealth = object('ProcessHealth', {
   name: noted(text, 'Name that the executor gives it, such as the name of a pod.'),
-  state: noted(oneOf('STARTING', 'RUNNING', 'STOPPING', 'FAILED'), '`RUNNING` once it is ready for requests.'),
+  state: noted(
+    oneOf('STARTING', 'RUNNING', 'UNRESPONSIVE', 'STOPPING', 'CRASH_LOOPING', 'FAILED'),
+    '`RUNNING` once it is ready for requests. `UNRESPONSIVE`: it runs, but has closed its port or does not answer there. `CRASH_LOOPING`: it has ended three times or more in a row, and is started again.',
+  ),
   reason: noted(nullable(text), 'Why it is not ready, in one sentence; null when it is, and when nothing is known.'),
   revision_id: noted(nullable(uuid), 'Revision that it runs; null when that is not known.'),
   restarts: noted(integer, 'How often it has been started again after it ended.'),
@@ -20,10 +23,10 @@ export const health = object('DeploymentHealth', {
   deployment_id: noted(uuid, 'Identifier of the deployment.'),
   state: noted(
     oneOf(
-      ...(['RUNNING', 'STARTING', 'DEGRADED', 'FAILED', 'IDLE', 'STOPPED'] as const),
+      ...(['RUNNING', 'STARTING', 'DEGRADED', 'CRASH_LOOPING', 'FAILED', 'IDLE', 'STOPPED'] as const),
       ...(['RECORDED', 'NOT_DEPLOYED', 'UNKNOWN'] as const),
     ),
-    '`DEGRADED`: some processes are ready, others are not. `IDLE`: no process runs now. `RECORDED`: the executor `record` deployed it, which runs nothing. `UNKNOWN`: the executor cannot tell.',
+    '`DEGRADED`: some processes are ready, others are not, or one runs and does not answer. `CRASH_LOOPING`: all processes end again and again; it ends when one has run for a minute. `IDLE`: no process runs now. `RECORDED`: the executor `record` deployed it, which runs nothing. `UNKNOWN`: the executor cannot tell.',
   ),
   detail: noted(text, 'The state in one sentence.'),
   executor: noted(

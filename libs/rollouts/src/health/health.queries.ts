@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TimeLimit } from '@fairlead/schema';
 import { Executor, ExecutorUnreachable, StepFailed } from '../executors/executor';
-import { controlFailure } from '../executors/host';
+import { controlFailure, type Host } from '../executors/host';
 import type { Deployed } from '../executors/target';
 import { RolloutReports } from '../rollout.reports';
 import type { DeploymentHealth } from './health.answers.schema';
@@ -47,7 +47,12 @@ export class HealthQueries {
       const { place, status } = host;
       const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, limit.signal);
       const processes = found.slice(0, MOST_PROCESSES);
-      const { state, detail } = verdictOn(processes, { isStopped: target.stopped, sleeps: status === 'UNUSED' });
+      const { state, detail: seen } = verdictOn(processes, {
+        isStopped: target.stopped,
+        sleeps: status === 'UNUSED',
+        awaited: target.active ? undefined : awaited(target),
+      });
+      const detail = [seen, takenBack(target, host)].filter(Boolean).join(' ');
       const failure = state === 'STOPPED' ? undefined : controlFailure(host, target.control);
       return { state, detail: failure === undefined ? detail : `${detail} ${failure}`, processes };
     } catch (error) {
@@ -64,13 +69,33 @@ export class HealthQueries {
 
   /** Why the latest revision has failed, or what it waits for. */
   private async reason(
-    { id, running }: Deployed,
+    { id, running, active, latest }: Deployed,
     { revision_id, status }: NonNullable<Deployed['latest']>,
   ): Promise<string | null> {
-    if (status === 'DEPLOYED') return null;
+    if (status === 'DEPLOYED') return takenBack({ active, latest }, await this.reports.host(id)) ?? null;
     if (status === 'INTERRUPTED') return 'It was interrupted.';
     if (status === 'QUEUED' && running) return `It waits until revision ${running.revision_id} has ended.`;
     const { reason } = await this.reports.rollout(revision_id);
     return reason ?? (await this.reports.unreachable(id));
   }
+}
+
+const PHASES: Readonly<Record<string, string>> = {
+  AWAITING_BUILD: 'waits to be built',
+  BUILDING: 'is being built',
+  AWAITING_DEPLOY: 'waits to be started',
+  DEPLOYING: 'is being started',
+};
+
+/** What a deployment waits for of which nothing runs yet; undefined when it waits for nothing. */
+function awaited({ running, latest }: Deployed): string | undefined {
+  const status = latest?.revision_id === running?.revision_id ? latest?.status : undefined;
+  return running ? `The first revision ${PHASES[status ?? ''] ?? 'is being rolled out'}.` : undefined;
+}
+
+/** Says that the latest revision has lost its place to the one before it; undefined when it has not. */
+function takenBack({ active, latest }: Pick<Deployed, 'active' | 'latest'>, { takenBack }: Host): string | undefined {
+  if (!takenBack || takenBack.revision_id !== latest?.revision_id) return undefined;
+  if (!active || active.revision_id === takenBack.revision_id) return undefined;
+  return `Revision ${takenBack.revision_id} was taken back, and revision ${active.revision_id} serves again: ${takenBack.reason}`;
 }

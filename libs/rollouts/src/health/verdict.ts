@@ -25,8 +25,19 @@ export function verdictUnseen({ active, running }: Deployed, { name, looks }: Kn
   return looks ? undefined : unknown(`The executor ${name} does not know what its commands have started.`);
 }
 
+/** What is known of a deployment beside its processes. */
+interface Circumstances {
+  readonly isStopped?: boolean;
+  readonly sleeps?: boolean;
+  /** What its first revision waits for, in one sentence. */
+  readonly awaited?: string;
+}
+
 /** The verdict on a deployment of which these processes run. */
-export function verdictOn(processes: readonly ProcessHealth[], { isStopped = false, sleeps = false } = {}): Verdict {
+export function verdictOn(
+  processes: readonly ProcessHealth[],
+  { isStopped = false, sleeps = false, awaited }: Circumstances = {},
+): Verdict {
   const all = processes.filter(({ state }) => state !== 'STOPPING');
   const ready = all.filter(({ state }) => state === 'RUNNING').length;
   const failed = all.find(({ state }) => state === 'FAILED');
@@ -34,11 +45,16 @@ export function verdictOn(processes: readonly ProcessHealth[], { isStopped = fal
   const why = troubled?.reason ?? troubled?.last_error;
   const because = why ? `: ${why}` : '.';
   if (all.length === 0 && isStopped) return { state: 'STOPPED', detail: 'Somebody has stopped it.' };
+  if (all.length === 0 && awaited !== undefined) return { state: 'STARTING', detail: awaited };
   if (all.length === 0) {
     return { state: 'IDLE', detail: sleeps ? 'It sleeps until the next request.' : 'Nothing runs now.' };
   }
   if (ready === all.length) return { state: 'RUNNING', detail: `${counted(ready)} running.` };
   if (ready > 0) return { state: 'DEGRADED', detail: `${ready} of ${counted(all.length)} ready${because}` };
+  if (all.every(({ state }) => state === 'CRASH_LOOPING')) return { state: 'CRASH_LOOPING', detail: why ?? '' };
+  if (all.some(({ state }) => state === 'UNRESPONSIVE')) {
+    return { state: 'DEGRADED', detail: `No process answers${because}` };
+  }
   if (failed) return { state: 'FAILED', detail: `No process is ready${because}` };
   return { state: 'STARTING', detail: `No process is ready yet${because}` };
 }

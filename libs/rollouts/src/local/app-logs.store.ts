@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { LogLines } from '../logs/log-lines';
 import { type LineLevel, levelOf } from '../logs/line-level';
 import type { ProgramLine } from '../logs/program-lines';
@@ -42,6 +43,9 @@ const IDS_PER_MS = 1000;
 /** Lines of a process that are reported when it does not become ready, and characters of each. */
 const LAST_LINES = 60;
 const LAST_CHARACTERS = 2000;
+const LAST_LINE_CHARACTERS = 300;
+/** Empty lines, lines of a stack, and what Node.js writes after an error. */
+const SAYS_NOTHING = /^(?:[\s^{}()\[\];,]*|at .*|Node\.js v[\d.]+)$/;
 /** Forgotten lines at the beginning of the list before it is copied without them. */
 const GAP = 1000;
 
@@ -65,6 +69,11 @@ export class AppLogs {
     private readonly isRunning = () => false,
   ) {}
 
+  /** The last line of the program that says something, cut; empty when there is none. */
+  lastLine = '';
+  /** Lines that the program has written. */
+  written = 0;
+
   /** What is kept, the oldest first; ids of neighbours differ by one. */
   lines(): readonly ProgramLine[] {
     this.lastUse = performance.now();
@@ -81,6 +90,9 @@ export class AppLogs {
   }
 
   private add(message: string, stream: StreamLevel): void {
+    this.written++;
+    const line = stripVTControlCharacters(message).trim();
+    if (!SAYS_NOTHING.test(line)) this.lastLine = line.slice(0, LAST_LINE_CHARACTERS);
     if (this.room() === 0) return this.drop(1);
     this.taken++;
     this.keep(levelOf(message, stream), message);
@@ -134,6 +146,7 @@ export class AppLogs {
     this.entries = [];
     this.first = 0;
     this.bytes = 0;
+    this.lastLine = '';
   }
 
   private keep(level: LineLevel, message: string): void {

@@ -20,7 +20,7 @@ import {
 import { Containers } from './containers.service';
 import { type DiskLimits, DiskWatch } from './disk-use.watch';
 import { AppPorts } from './app-ports.process';
-import { AppRunner, type AppStatus, AppUnavailable, type RunLimits } from './running/app.runner';
+import { AppRunner, type AppStatus, AppUnavailable, type RunLimits, type TakenBack } from './running/app.runner';
 import type { Entered, Runnable } from './running/serving.process';
 
 /** A key for sending runs, of one process. */
@@ -46,8 +46,11 @@ interface Chosen {
 /** Sizes of a deployment, as `resource_spec` names them. */
 type Sizes = Readonly<Record<string, unknown>> | null;
 
-/** Which of these revisions is to run; undefined when none is. */
-export type ChooseRevision = (revisions: readonly StartedRevision[]) => Promise<Chosen | undefined>;
+/** Which of these revisions is to run, or `wanted` with its secrets; undefined when none is. */
+export type ChooseRevision = (
+  revisions: readonly StartedRevision[],
+  wanted?: StartedRevision,
+) => Promise<Chosen | undefined>;
 
 /** How programs are kept apart from the server and from others. */
 interface Isolation {
@@ -61,6 +64,9 @@ interface Isolation {
 
 /** Takes what the programs of deployments say of themselves. */
 type Tell = (id: string, status: AppStatus, reason?: string) => void;
+
+/** Takes that a revision has taken its place back. */
+type TookBack = (taken: TakenBack) => void;
 
 interface LocalLimits extends RunLimits {
   /** Processes of programs that run at a time. */
@@ -88,7 +94,7 @@ const LONGEST_PAUSE = 60_000;
 const DISK_MS = 2000;
 
 /** What a program is said to be, by the best of its processes. */
-const STATES = ['RUNNING', 'STARTING', 'FAILED'];
+const STATES = ['RUNNING', 'UNRESPONSIVE', 'STARTING', 'CRASH_LOOPING', 'FAILED'];
 
 const DEFAULTS: LocalLimits = {
   awake: awakeWithin(totalmem()),
@@ -96,6 +102,8 @@ const DEFAULTS: LocalLimits = {
   ready: 120_000,
   hold: 60_000,
   restart: { first: 500, most: 60_000 },
+  trial: 30_000,
+  looks: { every: 10_000, closed: 3, silent: 6, busy: 60, wait: 5000 },
   source: 1024 ** 3,
   disk: 4 * 1024 ** 3,
   logs: { bytes: 1024 ** 2, rate: 500 },
@@ -114,6 +122,7 @@ export class LocalApps implements HostedApps {
   private choose: ChooseRevision = async () => undefined;
   private tracing: Tracing = async () => undefined;
   private tell: Tell = () => undefined;
+  private tookBack: TookBack = () => undefined;
   /** Ends when the one before has room. */
   private turn: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
@@ -142,12 +151,13 @@ export class LocalApps implements HostedApps {
 
   /**
    * Finds what earlier processes of the server have started: it starts again when somebody asks for it. `tell` is called
-   * when a program has become ready, does not come back, or sleeps.
+   * when a program has become ready, does not come back, or sleeps, and `tookBack` when one has taken its place back.
    */
-  begin(choose: ChooseRevision, tracing: Tracing, tell: Tell): Isolation {
+  begin(choose: ChooseRevision, tracing: Tracing, tell: Tell, tookBack: TookBack = () => undefined): Isolation {
     this.choose = choose;
     this.tracing = tracing;
     this.tell = tell;
+    this.tookBack = tookBack;
     this.ended = false;
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
     const images = [...this.kept.values()].flatMap(({ revisions }) => revisions.flatMap(({ image }) => image ?? []));
@@ -186,8 +196,8 @@ export class LocalApps implements HostedApps {
     const { deploymentId: id } = revision;
     if (!revision.image) await this.disk.requireSpace();
     const program = await this.runnable(chosen);
-    await this.during(id, signal, (runner) => runner.replace(program, signal));
     const before = this.kept.get(id)?.revisions ?? [];
+    await this.during(id, signal, (runner) => runner.replace(program, signal, before[0]));
     const others = before.filter(({ revisionId }) => revisionId !== revision.revisionId);
     const revisions = [revision, ...others].slice(0, BUILDS_KEPT);
     this.keep(id, { stopped: false, revisions });
@@ -320,9 +330,15 @@ export class LocalApps implements HostedApps {
     const known = this.runners.get(id);
     if (known) return known;
     const machine = {
-      next: () => this.chosen(id),
+      next: (revision?: StartedRevision) => this.chosen(id, revision),
       room: (one: AppRunner, places: number) => this.makeRoom(one, places),
       tell: (status: AppStatus, reason?: string) => this.tell(id, status, reason),
+      tookBack: (taken: TakenBack) => {
+        const { stopped = false, revisions = [] } = this.kept.get(id) ?? {};
+        const others = revisions.filter(({ revisionId }) => revisionId !== taken.to.revisionId);
+        this.keep(id, { stopped, revisions: [taken.to, ...others].slice(0, BUILDS_KEPT) });
+        this.tookBack(taken);
+      },
     };
     const logs = new AppLogs(this.limits.logs, this.logged, () => runner.isAwake);
     const runner: AppRunner = new AppRunner(this.limits, logs, machine, this.kept.get(id)?.stopped);
@@ -368,6 +384,11 @@ export class LocalApps implements HostedApps {
         runner.places += places;
         return true;
       }
+      const spare = all.find((one) => one.hasSpare);
+      if (spare) {
+        await spare.giveSpare();
+        continue;
+      }
       const idle = all.filter((one) => one !== runner && one.idleSince !== undefined);
       if (free + (sumOf(idle.map((one) => one.places)) ?? 0) < places) return false;
       await idle.sort((a, b) => a.idleSince! - b.idleSince!)[0]!.sleep();
@@ -398,8 +419,8 @@ export class LocalApps implements HostedApps {
     if (!this.ended) this.diskTimer = setTimeout(() => void this.watchDisk(), DISK_MS).unref();
   }
 
-  private async chosen(id: string): Promise<Runnable | undefined> {
-    const chosen = this.ended ? undefined : await this.choose(this.kept.get(id)?.revisions ?? []);
+  private async chosen(id: string, wanted?: StartedRevision): Promise<Runnable | undefined> {
+    const chosen = this.ended ? undefined : await this.choose(this.kept.get(id)?.revisions ?? [], wanted);
     if (!chosen) return undefined;
     if (!chosen.revision.image) await this.disk.requireRoom(id, this.folder(id));
     return this.runnable(chosen);

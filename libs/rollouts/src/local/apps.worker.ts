@@ -1,4 +1,5 @@
 import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RevisionActivatedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
 import { EventStore, type Recorded, streamName, Vault } from '@fairlead/eventing';
 import { ProgramKeys } from '@fairlead/api';
@@ -6,7 +7,8 @@ import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnAppli
 import { HttpAdapterHost } from '@nestjs/core';
 import { RolloutReports } from '../rollout.reports';
 import type { StartedRevision } from './app-folders.store';
-import type { AppStatus } from './running/app.runner';
+import type { AppStatus, TakenBack } from './running/app.runner';
+import { noteTakenBack } from '../executors/host';
 import { type ChooseRevision, LocalApps, type Tracing } from './apps.service';
 import type { Controller } from './control-groups.process';
 
@@ -16,10 +18,15 @@ const LIMITED: Readonly<Record<Controller, string>> = {
   pids: 'the number of processes',
 };
 
+/** How often it is looked whether a deployment knows which revision runs (ms), and for how long. */
+const LOOK_MS = 100;
+const MOST_LOOKS = 300;
+
 /** Begins and ends with the service what runs on this machine. */
 @Injectable()
 export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Deployments');
+  private readonly stopping = new AbortController();
   private reporting: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -33,9 +40,10 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
 
   onApplicationBootstrap(): void {
     const { closed, limited, exposed } = this.apps.begin(
-      (revisions) => this.choose(revisions),
+      (...asked) => this.choose(...asked),
       (revision) => this.tracing(revision),
-      (...told) => this.reportLater(...told),
+      (...told) => this.later(() => this.report(...told)),
+      (taken) => this.later(() => this.reportTakenBack(taken)),
     );
     if (exposed !== undefined) {
       this.logger.warn(
@@ -61,13 +69,13 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
     await this.apps.end();
     await this.reporting;
   }
 
   /** One after the other, in the order in which it happened. */
-  private reportLater(...told: Parameters<AppsWorker['report']>): void {
-    const report = () => this.report(...told);
+  private later(report: () => Promise<void>): void {
     this.reporting = this.reporting.then(report).catch((error: unknown) => this.logger.error(error));
   }
 
@@ -75,6 +83,24 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const { state } = await this.reports.target(deployment_id);
     if (!state || state.deleting) return;
     await this.reports.sayHost(state, { deployment_id, status, ...(reason && { reason }) });
+  }
+
+  /** Says that a revision has taken its place back, once the deployment knows that it had lost it. */
+  private async reportTakenBack({ from, to, reason }: TakenBack): Promise<void> {
+    const [deployment_id, revision_id, active_revision_id] = [from.deploymentId, from.revisionId, to.revisionId];
+    for (let looks = 0; looks < MOST_LOOKS && !this.stopping.signal.aborted; looks++) {
+      const { state } = await this.reports.target(deployment_id);
+      if (!state || state.deleting) return;
+      const { active, previous } = state;
+      if (active?.revision_id === revision_id) {
+        if (previous?.revision_id !== active_revision_id) return;
+        const taken = { deployment_id, revision_id, active_revision_id, reason };
+        await this.reports.decideHost(state, noteTakenBack(taken));
+        return;
+      }
+      // It has just been deployed, which is reported a moment later.
+      await delay(LOOK_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    }
   }
 
   private async tracing({ deploymentId, tenantId, name }: StartedRevision): ReturnType<Tracing> {
@@ -108,16 +134,19 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     return `http://${host.includes(':') ? `[${host}]` : host}:${at.port}`;
   }
 
-  /** The active revision, when this executor deployed it; none while a newer one is being rolled out or after a deletion. */
-  private async choose(revisions: readonly StartedRevision[]): ReturnType<ChooseRevision> {
+  /**
+   * The active revision, when this executor deployed it; none while a newer one is being rolled out or after a deletion.
+   * A revision that is `wanted` is to take its place back, which its deployment may not know yet.
+   */
+  private async choose(...[revisions, wanted]: Parameters<ChooseRevision>): ReturnType<ChooseRevision> {
     const deploymentId = revisions[0]?.deploymentId ?? '';
     const { state, version } = await this.reports.target(deploymentId);
     if (!state || state.deleting) return undefined;
     const activated = await this.newest(deploymentId, ({ type }) => type === 'RevisionActivated');
     const { revision_id, executor } = (activated?.data ?? {}) as Partial<RevisionActivatedMessage>;
-    const revision = revisions.find(({ revisionId }) => revisionId === revision_id);
+    const revision = wanted ?? revisions.find(({ revisionId }) => revisionId === revision_id);
     // What was started last runs as soon as its rollout has ended.
-    const isLate = state.running !== null && state.running.revision_id === revisions[0]?.revisionId;
+    const isLate = !wanted && state.running !== null && state.running.revision_id === revisions[0]?.revisionId;
     if (!revision || executor !== 'local' || isLate) return undefined;
     const created = await this.newest(
       deploymentId,

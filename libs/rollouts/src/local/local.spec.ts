@@ -342,7 +342,7 @@ describe('a deployment on this machine', () => {
     expect([refused.statusCode, refused.payload]).toEqual([503, expect.stringContaining('is broken: [redacted]')]);
     expect(refused.payload).not.toContain('sesame-open');
     expect(JSON.stringify(apps.inspect(id))).not.toContain('sesame-open');
-    expect(apps.inspect(id)).toMatchObject([{ state: 'FAILED', reason: expect.stringContaining('broken') }]);
+    expect(apps.inspect(id)).toMatchObject([{ state: 'CRASH_LOOPING', reason: expect.stringContaining('broken') }]);
     rmSync(join(data, 'broken'));
     await until(
       () => service.hostStatuses(id),

@@ -87,6 +87,11 @@ export function listeningUsers(port: number): number[] | undefined {
   return all.length > 0 ? all.flatMap((one) => (one.port === port ? one.uid : [])) : undefined;
 }
 
+/** Connections to a port that wait to be taken by who listens there; 0 where the system does not show it. */
+export function unaccepted(port: number): number {
+  return listening().reduce((sum, one) => sum + (one.port === port ? one.waiting : 0), 0);
+}
+
 /**
  * Where a process and all that it started listen; undefined where the system does not show it. What has left its group
  * and its session, and outlived who started it, is not found.
@@ -117,6 +122,8 @@ export interface Endpoint {
 interface Listening extends Endpoint {
   readonly uid: number;
   readonly link: string;
+  /** Connections that it has not taken yet. */
+  readonly waiting: number;
 }
 
 /** Addresses as Linux writes them: words of four bytes, each in the order of the machine. */
@@ -133,7 +140,7 @@ function listening(): Listening[] {
     try {
       const lines = readFileSync(`/proc/net/${family}`, 'utf8').split('\n');
       return lines.flatMap((line) => {
-        const [, local, , state, , , , uid, , inode] = line.trim().split(/\s+/);
+        const [, local, , state, queues, , , uid, , inode] = line.trim().split(/\s+/);
         if (state !== '0A') return [];
         const [address = '', port = ''] = local!.split(':');
         return {
@@ -141,6 +148,7 @@ function listening(): Listening[] {
           address: ADDRESSES[address] ?? ('another' as const),
           uid: Number(uid),
           link: `socket:[${inode}]`,
+          waiting: Number.parseInt(queues!.slice(9), 16),
         };
       });
     } catch {

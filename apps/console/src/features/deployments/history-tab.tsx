@@ -128,7 +128,8 @@ function isOpen(entry: string | undefined, entries: Step['entries']): boolean {
 }
 
 /** What happened, by the entry that began it. */
-function what({ type, actor }: HistoryEntry): string {
+function what({ type, actor, reason }: HistoryEntry): string {
+  if (type === 'RevisionActivated' && reason) return 'Taken back';
   return type === 'RevisionCreated' && !actor?.startsWith('system:') ? 'Redeployed' : titleOf(type);
 }
 

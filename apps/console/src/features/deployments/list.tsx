@@ -10,14 +10,22 @@ import { Status } from '../../ui/status';
 import { FILTERS, PAGE, useDeployments, useNamedRevisions, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { hasPages, NotOpened, Open, useOpening } from './open';
-import { artefact, type Deployment, deploymentTone, revisionTone, SOURCES, spoken } from './words';
+import {
+  artefact,
+  type Deployment,
+  deploymentTone,
+  deploymentWord,
+  NOT_DEPLOYED,
+  revisionState,
+  SOURCES,
+} from './words';
 
 const DeployDialog = lazy(async () => ({ default: (await import('./deploy-dialog')).DeployDialog }));
 
 const STATUSES = {
   '': 'Any status',
   READY: 'Ready',
-  AWAITING_DATABASE: 'Awaiting database',
+  AWAITING_DATABASE: NOT_DEPLOYED,
   UNUSED: 'Unused',
   UNKNOWN: 'Unknown',
   AWAITING_DELETE: 'Awaiting delete',
@@ -126,9 +134,9 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
         },
         {
           title: 'Status',
-          cell: ({ status, executor }) => (
-            <Status tone={deploymentTone(status)} title={status}>
-              {spoken(status) + (executor === 'record' ? ', recorded' : '')}
+          cell: ({ status, status_reason, executor }) => (
+            <Status tone={deploymentTone(status)} title={status_reason ?? status}>
+              {deploymentWord({ status, status_reason }) + (executor === 'record' ? ', recorded' : '')}
             </Status>
           ),
         },
@@ -146,11 +154,16 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
             if (!latest_revision_id) return <span className={css.faint}>none yet</span>;
             if (latest_revision_id === active_revision_id) return <Status tone="ok">Live</Status>;
             const latest = revisions.get(latest_revision_id);
+            if (!latest) return undefined;
+            const { word, tone } = revisionState(
+              latest,
+              active_revision_id ? revisions.get(active_revision_id) : undefined,
+            );
             return (
               latest && (
                 <span className={css.inline}>
-                  <Status tone={revisionTone(latest.status)} title={latest.status}>
-                    {spoken(latest.status)}
+                  <Status tone={tone} title={latest.status}>
+                    {word}
                   </Status>
                   <Artefact config={latest.source_revision_config} />
                 </span>

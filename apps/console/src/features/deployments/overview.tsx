@@ -10,7 +10,16 @@ import { Artefact } from './list';
 import type { Shown } from './pages';
 import { type Control, ControlDialog } from './plans';
 import { TimeTravel } from './time-travel';
-import { actorOf, type Deployment, healthTone, type Revision, revisionName, revisionTone, spoken } from './words';
+import {
+  actorOf,
+  type Deployment,
+  healthTone,
+  type Revision,
+  revisionName,
+  revisionState,
+  revisionTone,
+  spoken,
+} from './words';
 
 const RECENT = 5;
 /** Executors that can stop and start what they have deployed. */
@@ -37,7 +46,7 @@ export function Overview({ deployment, revisions }: Shown) {
         ) : (
           <ol className={css.recent}>
             {revisions.slice(0, RECENT).map((revision) => (
-              <Recent key={revision.id} revision={revision} live={revision === live} />
+              <Recent key={revision.id} revision={revision} live={live} />
             ))}
           </ol>
         )}
@@ -52,6 +61,7 @@ function Health({ deployment }: { deployment: Deployment }) {
   const { data } = useHealth(deployment.id, deployment.updated_at);
   if (!data) return null;
   const { state, detail, latest_revision: latest, processes } = data;
+  const isTakenBack = latest?.status === 'DEPLOYED' && latest.id !== data.active_revision_id;
   return (
     <Section title="Health" aside={<Controls deployment={deployment} />}>
       <div className={css.stack}>
@@ -63,8 +73,8 @@ function Health({ deployment }: { deployment: Deployment }) {
         </p>
         {latest?.reason && (
           <p className={css.inline}>
-            <Status tone={revisionTone(latest.status)} title={latest.status}>
-              {`Latest revision: ${spoken(latest.status)}`}
+            <Status tone={isTakenBack ? 'bad' : revisionTone(latest.status)} title={latest.status}>
+              {`Latest revision: ${isTakenBack ? 'Taken back' : spoken(latest.status)}`}
             </Status>
             <Text>{latest.reason}</Text>
           </p>
@@ -110,12 +120,13 @@ function Controls({ deployment }: { deployment: Deployment }) {
   );
 }
 
-function Recent({ revision, live }: { revision: Revision; live: boolean }) {
+function Recent({ revision, live }: { revision: Revision; live?: Revision }) {
+  const { word, tone } = revisionState(revision, live);
   return (
     <li>
       <span className={css.version}>{revisionName(revision)}</span>
-      <Status tone={live ? 'ok' : revisionTone(revision.status)} title={revision.status}>
-        {live ? 'Live' : spoken(revision.status)}
+      <Status tone={tone} title={revision.status}>
+        {word}
       </Status>
       <Artefact config={revision.source_revision_config} />
       <span className={css.reason}>{revision.reason && <Text>{revision.reason}</Text>}</span>

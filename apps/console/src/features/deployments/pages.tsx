@@ -12,7 +12,7 @@ import { Artefact, DeploymentsPage } from './list';
 import { hasPages, NotOpened, Open, useOpening } from './open';
 import { Overview } from './overview';
 import { Revisions } from './revisions';
-import { type Deployment, deploymentTone, type Revision, revisionName, revisionTone, spoken } from './words';
+import { type Deployment, deploymentTone, deploymentWord, type Revision, revisionName, revisionState } from './words';
 
 export { DeploymentsPage };
 
@@ -124,8 +124,8 @@ function Now({ deployment, revisions }: Shown) {
   const opening = useOpening();
   return (
     <div className={css.now}>
-      <Status tone={deploymentTone(status)} title={status}>
-        {spoken(status)}
+      <Status tone={deploymentTone(status)} title={deployment.status_reason ?? status}>
+        {deploymentWord(deployment)}
       </Status>
       {deployment.executor === 'record' && <span className={css.faint}>recorded, nothing is run</span>}
       {deployment.stopped && <span className={css.faint}>stopped</span>}
@@ -137,8 +137,8 @@ function Now({ deployment, revisions }: Shown) {
       {latest && latest !== live && (
         <span className={css.inline}>
           <span className={css.faint}>latest</span> {revisionName(latest)}
-          <Status tone={revisionTone(latest.status)} title={latest.status}>
-            {spoken(latest.status)}
+          <Status tone={revisionState(latest, live).tone} title={latest.status}>
+            {revisionState(latest, live).word}
           </Status>
           <Artefact config={latest.source_revision_config} />
         </span>

@@ -8,7 +8,7 @@ import { Copy, Problem, Skeleton, Text } from '../../ui/parts';
 import { useRefresh, useWorkspace, writeHeaders } from './data';
 import css from './deployments.module.css';
 import type { Shown } from './pages';
-import { artefact, type Deployment, type Revision, revisionName } from './words';
+import { artefact, type Deployment, hasRun, type Revision, revisionName, revisionState } from './words';
 
 type Planned = Schemas['DeploymentPlan'];
 
@@ -112,12 +112,16 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
   );
   const carryOut = useCarryOut(deployment.id, plan, () => redeploy({}, plan.data!.etag), onClose);
   const again = deployment.latest_revision_id === revision.id;
+  const live = revisions.find(({ id }) => id === deployment.active_revision_id);
+  const isGood = hasRun(revision, live);
+  const action = again ? 'Redeploy' : isGood ? 'Roll back to' : 'Try again';
   const latest = revisions.find(({ id }) => id === deployment.latest_revision_id);
   const command = ['fairlead', 'deployments', 'rollback', deployment.name, revision.id];
   return (
-    <Dialog title={`${again ? 'Redeploy' : 'Roll back to'} ${revisionName(revision)} — plan`} onClose={onClose}>
+    <Dialog title={`${action} ${revisionName(revision)} — plan`} onClose={onClose}>
       <p className={css.lead}>
         Deploys <b>{artefact(revision.source_revision_config).full}</b> again.
+        {!isGood && ` It has never run well: it is ${revisionState(revision, live).word.toLowerCase()}.`}
         {latest && !again && ` Against ${revisionName(latest)}, the latest revision:`}
       </p>
       {plan.error && <Problem error={plan.error} retry={() => void plan.refetch()} />}
@@ -130,7 +134,7 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
         </p>
       )}
       <Form
-        action={again ? 'Redeploy' : 'Roll back'}
+        action={again ? 'Redeploy' : isGood ? 'Roll back' : 'Try again'}
         busy={carryOut.isPending}
         disabled={!plan.data || plan.isFetching}
         error={carryOut.stale ? undefined : carryOut.error}

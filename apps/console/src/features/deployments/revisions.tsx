@@ -12,7 +12,7 @@ import css from './deployments.module.css';
 import { Artefact } from './list';
 import type { Shown } from './pages';
 import { InterruptDialog, RollBackDialog } from './plans';
-import { actorOf, isUnderWay, type Revision, revisionName, revisionTone, spoken } from './words';
+import { actorOf, hasRun, isUnderWay, type Revision, revisionName, revisionState } from './words';
 
 const BisectPanel = lazy(() => import('./bisect-panel'));
 
@@ -30,6 +30,11 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
     );
   }
   const latest = revisions[0];
+  const live = revisions.find(({ id }) => id === deployment.active_revision_id);
+  const again = (revision: Revision): keyof typeof AGAIN => {
+    if (revision.id === deployment.latest_revision_id) return 'Redeploy';
+    return hasRun(revision, live) ? 'Roll back to' : 'Try again';
+  };
   const bisecting = search.good !== undefined || search.bad !== undefined;
   return (
     <>
@@ -61,14 +66,14 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
           },
           {
             title: 'Status',
-            cell: ({ id, status }) =>
-              id === deployment.active_revision_id ? (
-                <Status tone="ok">Live</Status>
-              ) : (
-                <Status tone={revisionTone(status)} title={status}>
-                  {spoken(status)}
+            cell: (revision) => {
+              const { word, tone } = revisionState(revision, live);
+              return (
+                <Status tone={tone} title={revision.status}>
+                  {word}
                 </Status>
-              ),
+              );
+            },
           },
           { title: 'Deploys', cell: ({ source_revision_config }) => <Artefact config={source_revision_config} /> },
           {
@@ -117,9 +122,9 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
                     scope="write"
                     kind="quiet"
                     onClick={() => setPlanned(revision)}
-                    aria-label={`${revision.id === deployment.latest_revision_id ? 'Redeploy' : 'Roll back to'} ${revisionName(revision)}`}
+                    aria-label={`${again(revision)} ${revisionName(revision)}`}
                   >
-                    {revision.id === deployment.latest_revision_id ? 'Redeploy …' : 'Roll back …'}
+                    {AGAIN[again(revision)]}
                   </Action>
                 )}
               </span>
@@ -153,6 +158,9 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
     </>
   );
 }
+
+/** Actions that deploy a revision again. One that has never run well is no place to go back to. */
+const AGAIN = { Redeploy: 'Redeploy …', 'Roll back to': 'Roll back …', 'Try again': 'Try again …' };
 
 /** Says which revisions a bisection began with. */
 function Judged({ name, good, bad }: { name: string; good?: string; bad?: string }) {

@@ -8,7 +8,16 @@ import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
 import { type useHistory, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { between } from './history';
-import { actorOf, artefact, type Deployment, type HistoryEntry, type Revision, spoken, titleOf } from './words';
+import {
+  actorOf,
+  artefact,
+  type Deployment,
+  deploymentWord,
+  type HistoryEntry,
+  type Revision,
+  spoken,
+  titleOf,
+} from './words';
 
 const MOST_MARKS = 1000;
 
@@ -190,14 +199,14 @@ function Past({ id, version }: { id: string; version: number }) {
 
 /** What was deployed with which settings. */
 function State({ deployment }: { deployment: Deployment }) {
-  const { source_config, source_revision_config, secrets, status, secret_references } = deployment;
+  const { source_config, source_revision_config, secrets, secret_references } = deployment;
   const spec = Object.entries(source_config.resource_spec ?? {}).filter(([, value]) => value !== null);
   const names = [...secrets, ...(secret_references ?? [])].map(({ name }) => name);
   return (
     <Facts
       facts={{
         Deploys: <Text>{artefact(source_revision_config).full}</Text>,
-        Status: spoken(status),
+        Status: deploymentWord(deployment),
         ...Object.fromEntries(
           spec.map(([member, value]) => [
             member,

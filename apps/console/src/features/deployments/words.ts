@@ -7,7 +7,7 @@ export type HistoryEntry = Schemas['HistoryEntry'];
 
 const DEPLOYMENT_TONES: Readonly<Record<string, Tone>> = {
   READY: 'ok',
-  AWAITING_DATABASE: 'busy',
+  AWAITING_DATABASE: 'idle',
   AWAITING_DELETE: 'busy',
   UNKNOWN: 'bad',
 };
@@ -27,10 +27,21 @@ export function deploymentTone(status: string): Tone {
   return DEPLOYMENT_TONES[status] ?? 'idle';
 }
 
+/** What is called `AWAITING_DATABASE` is not deployed yet, and one that crash loops is UNKNOWN for a reason. */
+export function deploymentWord({ status, status_reason }: Pick<Deployment, 'status' | 'status_reason'>): string {
+  if (status === 'AWAITING_DATABASE') return NOT_DEPLOYED;
+  if (status === 'UNKNOWN' && status_reason?.startsWith('Crash looping')) return 'Crash looping';
+  return spoken(status);
+}
+
+export const NOT_DEPLOYED = 'Not deployed yet';
+
 const HEALTH_TONES: Readonly<Record<string, Tone>> = {
   RUNNING: 'ok',
   STARTING: 'busy',
   DEGRADED: 'bad',
+  UNRESPONSIVE: 'bad',
+  CRASH_LOOPING: 'bad',
   FAILED: 'bad',
   UNKNOWN: 'bad',
 };
@@ -41,6 +52,29 @@ export function healthTone(state: string): Tone {
 
 export function revisionTone(status: string): Tone {
   return REVISION_TONES[status] ?? 'busy';
+}
+
+/** How a revision is called beside the one that runs: `DEPLOYED` says of it only that it has run. */
+export function revisionState(
+  revision: NumberedRevision,
+  live: NumberedRevision | undefined,
+): { word: string; tone: Tone } {
+  const { status } = revision;
+  if (live && revision.id === live.id) return { word: 'Live', tone: 'ok' };
+  if (status !== 'DEPLOYED' || !live) return { word: spoken(status), tone: revisionTone(status) };
+  return isTakenBack(revision, live) ? { word: 'Taken back', tone: 'bad' } : { word: 'Superseded', tone: 'idle' };
+}
+
+type NumberedRevision = Pick<Revision, 'id' | 'status' | 'created_at'>;
+
+/** Returns whether a revision that was deployed has lost its place to an earlier one. */
+function isTakenBack(revision: NumberedRevision, live: NumberedRevision): boolean {
+  return Date.parse(revision.created_at) > Date.parse(live.created_at);
+}
+
+/** Returns whether a revision has ever run well, as far as its status tells, so that going back to it makes sense. */
+export function hasRun(revision: NumberedRevision, live: NumberedRevision | undefined): boolean {
+  return revision.status === 'DEPLOYED' && !(live && isTakenBack(revision, live));
 }
 
 /** Whether a revision is still to change by itself. */

@@ -29,7 +29,7 @@ let active: StartedRevision;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-runner-'));
   chmodSync(folder, 0o711);
-  apps = new LocalApps(join(folder, 'apps'), { restart: { first: 10, most: 1000 } });
+  apps = new LocalApps(join(folder, 'apps'), { restart: { first: 10, most: 1000 }, trial: 0 });
   apps.begin(
     async () => ({ revision: active, secrets: new Map() }),
     async () => undefined,
@@ -184,7 +184,7 @@ it('a program that is put to sleep while it is looked up what to start is asleep
     lookups++;
     return new Promise<Runnable>((resolve) => (found = resolve));
   };
-  const machine = { next, room: async () => true, tell: () => undefined };
+  const machine = { next, room: async () => true, tell: () => undefined, tookBack: () => undefined };
   const runner = new AppRunner(apps.limits, new AppLogs(apps.limits.logs), machine);
   const late = new AbortController();
   const refused = expect(runner.enter(late.signal)).rejects.toThrow('It did not become ready.');

@@ -2,7 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable } from '../../executors/executor';
 import type { ProcessHealth } from '../../health/health.answers.schema';
+import type { StartedRevision } from '../app-folders.store';
 import type { AppLogs } from '../app-logs.store';
+import type { Looks } from './liveness.watch';
 import { type Pauses, Replica, type ReplicaRecord } from './replica.process';
 import { type Entered, type Runnable, type Serving, startProcess } from './serving.process';
 
@@ -15,6 +17,9 @@ export interface RunLimits {
    */
   readonly hold: number;
   readonly restart: Pauses;
+  readonly looks: Looks;
+  /** Milliseconds for which what a new program has replaced can take its place back; 0: not at all. */
+  readonly trial: number;
 }
 
 /** The program of a deployment does not answer now; the message is a sentence. */
@@ -25,12 +30,34 @@ export type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
 
 /** What a runner asks of the machine, and tells. */
 interface Machine {
-  /** What is to run now; undefined when that is nothing. */
-  readonly next: () => Promise<Runnable | undefined>;
+  /** What is to run now, or this revision again; undefined when that is nothing. */
+  readonly next: (revision?: StartedRevision) => Promise<Runnable | undefined>;
   /** Adds to the places of a program when there is room for so many more processes at once; answers whether there is. */
   readonly room: (runner: AppRunner, places: number) => Promise<boolean>;
   /** The program has become ready, does not come back, or sleeps. */
   readonly tell: (status: AppStatus, reason?: string) => void;
+  /** A revision that was deployed a moment ago has ended, and the one before it has taken its place back. */
+  readonly tookBack: (taken: TakenBack) => void;
+}
+
+/** A revision that has lost its place to the one before it. */
+export interface TakenBack {
+  readonly from: StartedRevision;
+  readonly to: StartedRevision;
+  /** Why, in one sentence. */
+  readonly reason: string;
+}
+
+/** The time after a deployment in which what ran before can take its place back. */
+interface Trial {
+  readonly fresh: StartedRevision;
+  readonly previous: StartedRevision;
+  /** Processes that served before, and run on for now; none where the machine has no room for them. */
+  before: readonly Replica[];
+  /** What they run; undefined where nothing ran. */
+  readonly program: Runnable | undefined;
+  readonly since: number;
+  readonly timer: NodeJS.Timeout;
 }
 
 const NONE: ReadonlySet<number> = new Set();
@@ -51,6 +78,9 @@ export class AppRunner {
   private isHeld = false;
   /** Says when it may be another process that serves, or none. */
   private readonly changes = new EventEmitter().setMaxListeners(0);
+  private trial: Trial | undefined;
+  /** What is being put in place. */
+  private starting: Runnable | undefined;
   /** Aborts what is being put in place. */
   private life = new AbortController();
   private turns = 0;
@@ -130,24 +160,31 @@ export class AppRunner {
   /**
    * Puts a program in the place of the one that runs, when all its processes have become ready. Programs overlap where
    * the machine has room for both. Otherwise, and when a program keeps threads in files, which two of them would lose,
-   * requests wait while one follows the other. @throws StepFailed when it does not become ready; the one before runs on
+   * requests wait while one follows the other. When a process of the new one ends soon, what `previous` runs takes its
+   * place back. @throws StepFailed when it does not become ready; the one before runs on
    */
-  replace(program: Runnable, signal: AbortSignal): Promise<void> {
-    return this.inTurn(signal, async (alive) => {
+  replace(program: Runnable, signal: AbortSignal, previous?: StartedRevision): Promise<void> {
+    const work = async (alive: AbortSignal) => {
       const { scale, revision } = program;
       if (this.mayOverlap(program) && (await this.machine.room(this, scale))) {
         const fresh = await this.started(program, scale, alive).catch((error: unknown) => {
           this.giveBack(scale);
           throw error;
         });
-        const before = this.replicas;
+        const before = { before: this.replicas, program: this.program };
         this.serve(program, fresh);
-        await this.retire(before);
+        if (!this.beginTrial(revision, previous, before)) await this.retire(before.before);
         return;
       }
       const running = this.ready[0];
       if (running && running.revision.build !== revision.build) await this.prove(program, alive);
+      const before = { before: [], program: this.program };
       await this.follow(program, alive);
+      this.beginTrial(revision, previous, before);
+    };
+    return this.inTurn(signal, async (alive) => {
+      this.starting = program;
+      await work(alive).finally(() => (this.starting = undefined));
     });
   }
 
@@ -159,6 +196,7 @@ export class AppRunner {
     return this.inTurn(signal, async (alive) => {
       const program = await this.machine.next();
       if (!program) return;
+      void this.endTrial();
       if (!this.mayOverlap(program)) return this.follow(program, alive);
       await this.resizeTo(program);
       for (const [index, before] of [...this.replicas.entries()]) {
@@ -212,23 +250,109 @@ export class AppRunner {
     await Promise.all(this.ready.map(({ process }) => process.stop(why)));
   }
 
+  /** Whether processes that were replaced a moment ago can be ended at once, so that others have room. */
+  get hasSpare(): boolean {
+    const { before = [] } = this.trial ?? {};
+    return before.length > 0 && before.every(({ running }) => running === undefined || running.busy === 0);
+  }
+
+  /** Ends those processes: they are started again when they are to serve. */
+  async giveSpare(): Promise<void> {
+    const { trial } = this;
+    if (!trial) return;
+    const { before } = trial;
+    trial.before = [];
+    await this.retire(before);
+  }
+
   /** The processes as they are now; none while it sleeps or is stopped. */
   health(): ProcessHealth[] {
+    const { starting } = this;
     const scale = this.program?.scale ?? 1;
-    const count = Math.max(this.replicas.length, this.program ? scale : 0, this.isHeld ? 1 : 0);
-    return Array.from({ length: this.stopped ? this.replicas.length : count }, (_, index) => {
-      const { restarts, lastError: last_error } = this.record(index);
+    const isStarting = this.isHeld || starting !== undefined;
+    const count = Math.max(this.replicas.length, this.program ? scale : 0, isStarting ? 1 : 0);
+    const serving = Array.from({ length: this.stopped ? this.replicas.length : count }, (_, index) => {
       const name = scale > 1 || index > 0 ? `program-${index + 1}` : 'program';
-      const replica = this.replicas[index];
-      const running = replica?.running;
-      const { memory_bytes = null, cpu_cores = null } = running?.process.use ?? {};
-      const isLacking = !replica && !this.isHeld;
-      const reason = running ? null : isLacking ? 'There is no room for it now.' : last_error;
-      const state = running ? 'RUNNING' : replica?.isHopeless ? 'FAILED' : 'STARTING';
-      const started_at = running ? new Date(running.since).toISOString() : null;
-      const revision_id = running?.revision.revisionId ?? null;
-      return { name, state, reason, revision_id, restarts, started_at, memory_bytes, cpu_cores, last_error };
+      return this.healthOf(this.replicas[index], index, name, isStarting);
     });
+    return [...serving, ...(this.trial?.before ?? []).map((replica, index) => this.healthOfSpare(replica, index))];
+  }
+
+  private healthOf(replica: Replica | undefined, index: number, name: string, isStarting: boolean): ProcessHealth {
+    const { restarts, lastError: last_error } = this.record(index);
+    const running = replica?.running;
+    const seen = { name, restarts, ...seenOf(running), last_error };
+    if (replica?.isCrashing) return { ...seen, state: 'CRASH_LOOPING', reason: this.crashing(replica.failures) };
+    if (running?.trouble) return { ...seen, state: 'UNRESPONSIVE', reason: running.trouble };
+    if (running) return { ...seen, state: 'RUNNING', reason: null };
+    if (!replica && !isStarting) return { ...seen, state: 'STARTING', reason: 'There is no room for it now.' };
+    return { ...seen, state: 'STARTING', reason: last_error ?? this.awaited };
+  }
+
+  private healthOfSpare({ running }: Replica, index: number): ProcessHealth {
+    const reason = 'It was replaced, and stays for a while to take its place back if its successor ends.';
+    const seen = { ...seenOf(running), restarts: 0, last_error: null };
+    return { name: `replaced-${index + 1}`, state: 'STOPPING', reason, ...seen };
+  }
+
+  /** What a program that starts has to do. */
+  private get awaited(): string {
+    const health = (this.starting ?? this.program)?.revision.recipe.health;
+    return health === undefined
+      ? 'It is waited until the program listens at the port that PORT names.'
+      : `It is waited until the program answers GET ${health} at the port that PORT names.`;
+  }
+
+  /** Keeps what was replaced for a while. Returns false when there is nothing that could take its place back. */
+  private beginTrial(
+    fresh: StartedRevision,
+    previous: StartedRevision | undefined,
+    before: Pick<Trial, 'before' | 'program'>,
+  ): boolean {
+    void this.endTrial();
+    if (!previous || previous.revisionId === fresh.revisionId || this.limits.trial === 0) return false;
+    const timer = setTimeout(() => void this.endTrial(), this.limits.trial).unref();
+    this.trial = { fresh, previous, ...before, since: Date.now(), timer };
+    for (const { running } of before.before) running?.disconnect();
+    // What has ended meanwhile does not come back beside its successor.
+    if (before.before.some(({ running }) => !running)) void this.giveSpare();
+    return true;
+  }
+
+  /** Lets the program that was deployed last stay, whatever becomes of it, and ends the one before. */
+  private async endTrial(): Promise<void> {
+    const { trial } = this;
+    if (!trial) return;
+    clearTimeout(trial.timer);
+    this.trial = undefined;
+    await this.retire(trial.before);
+  }
+
+  /** Lets the program of before serve again when a process of its successor has ended soon. Returns whether it does. */
+  private takeBack(replica: Replica, { revision }: Serving, sentence: string): boolean {
+    const { trial, replicas: failed } = this;
+    if (trial?.fresh.revisionId !== revision.revisionId || !failed.includes(replica)) return false;
+    const { fresh, previous, before, program, since, timer } = trial;
+    clearTimeout(timer);
+    this.trial = undefined;
+    const ended = Promise.all(failed.filter((one) => one !== replica).map((one) => one.stop()));
+    if (before.length > 0) {
+      this.program = program;
+      this.replicas = [...before];
+      void ended.then(() => this.giveBack(failed.length));
+    } else {
+      // What takes its place is started after it has ended.
+      this.resting = Promise.all([this.resting, ended]);
+      this.giveBack(failed.length - 1);
+      this.wake(() => this.machine.next(previous));
+    }
+    const seconds = Math.max(1, Math.round((Date.now() - since) / 1000));
+    const line = this.logs.lastLine;
+    const reason = `${sentence.slice(0, -1)} ${seconds} s after it was deployed${line === '' ? '.' : `, last line: ${line}`}`;
+    this.logs.say(`${reason} Revision ${previous.revisionId} has taken the place of ${fresh.revisionId} back.`);
+    this.machine.tookBack({ from: fresh, to: previous, reason });
+    this.noteChange();
+    return true;
   }
 
   private get ready(): Serving[] {
@@ -312,8 +436,8 @@ export class AppRunner {
   }
 
   /** Starts what is to run now. */
-  private wake(): void {
-    const first = this.replica(0);
+  private wake(next = () => this.machine.next()): void {
+    const first = this.replica(0, undefined, next);
     this.places = 1;
     this.replicas = [first];
     first.keep();
@@ -348,7 +472,8 @@ export class AppRunner {
 
   /** Takes no memory any more when nothing runs or is to, and nobody waits for it. */
   private rest(): void {
-    if (this.uses === 0 && this.replicas.every(({ isOver }) => isOver)) this.places = 0;
+    const isOver = this.replicas.every((replica) => replica.isOver) && !this.trial?.before.length;
+    if (this.uses === 0 && isOver) this.places = 0;
   }
 
   private giveBack(places: number): void {
@@ -357,17 +482,24 @@ export class AppRunner {
 
   /** Takes the processes away from those who send requests; `program` is to come. */
   private dismiss(program?: Runnable): Replica[] {
-    const { replicas } = this;
+    const { replicas, trial } = this;
     this.program = program;
     this.replicas = [];
-    return replicas;
+    clearTimeout(trial?.timer);
+    this.trial = undefined;
+    return [...replicas, ...(trial?.before ?? [])];
   }
 
-  private replica(index: number, program?: Runnable): Replica {
+  private replica(index: number, program?: Runnable, next = () => this.machine.next()): Replica {
     const replica: Replica = new Replica(
       {
         pauses: this.limits.restart,
-        next: this.machine.next,
+        looks: this.limits.looks,
+        lines: () => this.logs.written,
+        lost: (sentence) => {
+          if (this.ready.every(({ trouble }) => trouble !== null)) this.say('UNKNOWN', sentence);
+        },
+        next,
         start: async (runnable, signal) => {
           await this.resting;
           return startProcess(runnable, this.logs, this.limits.ready, signal);
@@ -386,6 +518,7 @@ export class AppRunner {
         },
         isUsed: () => this.uses > 0,
         said: (sentences) => this.logs.say(sentences),
+        ended: (serving, sentence) => this.takeBack(replica, serving, sentence),
       },
       this.record(index),
       program,
@@ -399,8 +532,9 @@ export class AppRunner {
 
   private noteChange(): void {
     this.rest();
-    if (this.ready.length > 0) this.say('READY');
-    else if (this.isHopeless) this.say('UNKNOWN', this.lastError ?? undefined);
+    const { crashLoop } = this;
+    if (crashLoop !== undefined) this.say('UNKNOWN', crashLoop);
+    else if (this.ready.some(({ trouble }) => trouble === null)) this.say('READY');
     this.changes.emit('change');
   }
 
@@ -408,6 +542,22 @@ export class AppRunner {
     if (this.told === status) return;
     this.told = status;
     this.machine.tell(status, reason);
+  }
+
+  /**
+   * Says that all processes crash loop, from the third failure in a row of each until one has run for the longest pause;
+   * undefined when they do not. What happens in between is not told: it would be told for ever.
+   */
+  private get crashLoop(): string | undefined {
+    const { replicas } = this;
+    if (replicas.length === 0 || !replicas.every(({ isCrashing }) => isCrashing)) return undefined;
+    return this.crashing(Math.max(...replicas.map(({ failures }) => failures)));
+  }
+
+  private crashing(failures: number): string {
+    const line = this.logs.lastLine;
+    const said = line === '' ? (this.lastError ?? 'It wrote nothing.') : `last line: ${line}`;
+    return `Crash looping, ${failures} restarts, ${said}`;
   }
 
   /** Why a process ended or did not start the last time. */
@@ -420,7 +570,16 @@ export class AppRunner {
   }
 }
 
-/** The least busy one first, and of several that which has had no request for the longest time. */
+/** What is seen of a process that is ready, or not there. */
+function seenOf(running: Serving | undefined) {
+  const { memory_bytes = null, cpu_cores = null } = running?.process.use ?? {};
+  const started_at = running ? new Date(running.since).toISOString() : null;
+  return { revision_id: running?.revision.revisionId ?? null, started_at, memory_bytes, cpu_cores };
+}
+
+/** Those first that answer, of them the least busy one, and of several that which has had no request for the longest time. */
 function byUse(one: Serving, other: Serving): number {
-  return one.busy - other.busy || one.turn - other.turn;
+  return (
+    Number(one.trouble !== null) - Number(other.trouble !== null) || one.busy - other.busy || one.turn - other.turn
+  );
 }

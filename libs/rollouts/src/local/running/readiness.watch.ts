@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StepFailed } from '../../executors/executor';
@@ -31,9 +32,15 @@ async function unusedPort(): Promise<number> {
 /** A program of another user listens at the port that a program was given. */
 export class PortTaken extends StepFailed {}
 
+/** Milliseconds after which a port that stays open shows that a program is ready which answers no HTTP. */
+const OPEN_MS = 5000;
+/** Milliseconds for an answer. */
+const ANSWER_MS = 5000;
+
 /**
- * Resolves when a program answers at `health` with a status that shows that it is ready, or takes connections when there
- * is no such path. With the user id of its `owner`, nobody else may listen at its port, as far as the system shows it.
+ * Resolves when a program answers at `health` with a status that shows that it is ready. When there is no such path, any
+ * answer to a request shows it, or a port that has been open for OPEN_MS: many programs listen before they find out that
+ * they cannot go on. With the user id of its `owner`, nobody else may listen at its port, as far as the system shows it.
  * @throws PortTaken; the reason of `signal` when that aborts
  */
 export async function untilReady(
@@ -43,11 +50,19 @@ export async function untilReady(
   isReady: (status: number) => boolean,
   owner?: number,
 ): Promise<void> {
+  let openSince: number | undefined;
   for (; ; await delay(50, undefined, { signal })) {
     signal.throwIfAborted();
-    const seemsReady = health === undefined ? await connects(port) : await answers(port, health, isReady);
+    if (health !== undefined) {
+      if ((await answers(port, health, isReady)) && requireOwner(port, owner)) return;
+      continue;
+    }
+    if (await connects(port)) openSince ??= performance.now();
+    else openSince = undefined;
+    if (openSince === undefined) continue;
+    const seemsReady = (await answers(port, '/', () => true)) || performance.now() - openSince >= OPEN_MS;
     // Who has answered may have closed the port by now, and may listen there again until the program does.
-    if (seemsReady && requireOwner(port, owner)) return;
+    if (seemsReady && (await connects(port)) && requireOwner(port, owner)) return;
   }
 }
 
@@ -60,21 +75,29 @@ export function requireOwner(port: number, owner: number | undefined): boolean {
   return users === undefined || users.length > 0;
 }
 
-async function answers(port: number, path: string, isReady: (status: number) => boolean): Promise<boolean> {
-  try {
-    const { status, body } = await fetch(`http://127.0.0.1:${port}${path}`, {
-      signal: AbortSignal.timeout(5000),
-      // A program must not send the server, which may be root, to other addresses.
-      redirect: 'manual',
-    });
-    await body?.cancel();
-    return isReady(status);
-  } catch {
-    return false;
-  }
+/** Returns whether a program answers a request, through a connection of its own, with a status that is wanted. */
+export function answers(
+  port: number,
+  path: string,
+  isWanted: (status: number) => boolean,
+  most = ANSWER_MS,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const sent = request({ host: '127.0.0.1', port, path, agent: false });
+    const limit = setTimeout(() => settle(false), most);
+    const settle = (answer: boolean) => {
+      clearTimeout(limit);
+      resolve(answer);
+      sent.destroy();
+    };
+    sent.once('response', ({ statusCode = 0 }) => settle(isWanted(statusCode)));
+    sent.once('upgrade', () => settle(false));
+    sent.on('error', () => settle(false));
+    sent.end();
+  });
 }
 
-function connects(port: number): Promise<boolean> {
+export function connects(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.once('connect', () => (socket.destroy(), resolve(true)));

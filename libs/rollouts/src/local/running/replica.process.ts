@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable } from '../../executors/executor';
+import { type Looks, watchLiveness } from './liveness.watch';
 import type { Runnable, Serving } from './serving.process';
 
 /** First and longest pause before a process that ended is started again (ms). */
@@ -18,6 +19,9 @@ export interface ReplicaRecord {
 /** What a replica is told and tells. */
 interface Surroundings {
   readonly pauses: Pauses;
+  readonly looks: Looks;
+  /** Lines that its program has written. */
+  readonly lines: () => number;
   /** What is to run now; undefined when that is nothing. */
   readonly next: () => Promise<Runnable | undefined>;
   readonly start: (program: Runnable, signal: AbortSignal) => Promise<Serving>;
@@ -29,11 +33,15 @@ interface Surroundings {
   readonly gaveUp: () => void;
   /** Whether somebody waits for it. */
   readonly isUsed: () => boolean;
+  /** Its process does not answer, and is about to be started again. */
+  readonly lost: (sentence: string) => void;
   /** How it has ended, and what follows. */
   readonly said: (sentences: string) => void;
+  /** It has ended by itself. Returns true when it is not to be started again, because another one takes its place. */
+  readonly ended: (serving: Serving, sentence: string) => boolean;
 }
 
-/** Failures in a row after which requests no longer wait for a process. */
+/** Failures in a row after which a process crash loops: requests no longer wait for it. */
 const HOPELESS = 3;
 
 /** Keeps one process of a program running: one that ends is started again, after a pause that grows with every failure. */
@@ -42,7 +50,10 @@ export class Replica {
   running: Serving | undefined;
   /** Whether it is not started again by itself. */
   isOver = false;
-  private failures = 0;
+  /** Failures in a row: a process that has run for the longest pause ends the row. */
+  failures = 0;
+  /** Processes in a row that were ended because they had written too much. */
+  private full = 0;
   private readonly life = new AbortController();
   private starting: Promise<unknown> = Promise.resolve();
 
@@ -53,8 +64,13 @@ export class Replica {
     private program?: Runnable,
   ) {}
 
+  /** Whether it ends again and again, also while it runs in between. */
+  get isCrashing(): boolean {
+    return this.failures >= HOPELESS;
+  }
+
   get isHopeless(): boolean {
-    return !this.running && this.failures >= HOPELESS;
+    return !this.running && this.isCrashing;
   }
 
   /** Starts its program once. @throws StepFailed when that does not become ready; the reason of `signal` when that aborts */
@@ -135,20 +151,57 @@ export class Replica {
       signal.throwIfAborted();
     }
     this.running = serving;
+    // One that has run for a while does not crash all the time.
+    const steady = setTimeout(() => {
+      this.failures = 0;
+      this.around.changed();
+    }, this.around.pauses.most).unref();
+    const over = new AbortController();
+    this.watch(serving, over.signal);
     void serving.process.ended.then((how) => {
+      clearTimeout(steady);
+      over.abort();
       if (this.running !== serving) return;
       this.running = undefined;
-      // One that has run for a while does not crash all the time.
-      const { isFull = false } = serving.process;
-      if (Date.now() - serving.since > this.around.pauses.most && !isFull) this.failures = 0;
-      this.isOver = isFull && this.failures + 1 >= HOPELESS;
       const sentence = `The program ${how}.`;
+      if (this.around.ended(serving, sentence)) {
+        this.life.abort();
+        this.record.lastError = sentence;
+        return;
+      }
+      this.full = serving.process.isFull ? this.full + 1 : 0;
+      this.isOver = this.full >= HOPELESS;
       this.around.said(`${sentence} ${this.isOver ? 'It is not started again by itself.' : 'It is started again.'}`);
       if (!this.isOver) this.record.restarts++;
       this.fail(sentence);
       if (!this.isOver) this.keep();
     });
     this.around.changed();
+  }
+
+  private watch(serving: Serving, signal: AbortSignal): void {
+    const { lines, looks } = this.around;
+    const { port, revision } = serving;
+    const looked = {
+      ...{ port, health: revision.recipe.health },
+      get isBusy() {
+        return serving.isWorking;
+      },
+      get signs() {
+        return lines();
+      },
+    };
+    const trouble = (sentence: string | null) => {
+      if (this.running !== serving) return;
+      serving.trouble = sentence;
+      this.around.changed();
+    };
+    const lost = (how: string) => {
+      if (this.running !== serving) return;
+      this.around.lost(`The program ${how}.`);
+      void serving.process.stop(how);
+    };
+    void watchLiveness(looked, looks, { trouble, lost }, signal);
   }
 
   private fail(why: string): void {

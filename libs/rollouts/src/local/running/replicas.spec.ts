@@ -43,7 +43,7 @@ async function begin(awake = 20, hold = 60_000): Promise<void> {
   active = new Map();
   told = [];
   traffics = [];
-  apps = new LocalApps(join(folder, 'apps'), { awake, hold, restart: { first: 10, most: 200 } });
+  apps = new LocalApps(join(folder, 'apps'), { awake, hold, restart: { first: 10, most: 200 }, trial: 0 });
   const chosen = ({ revision, min_scale }: { revision: StartedRevision; min_scale: number }) => {
     return { revision, secrets: new Map<string, string>(), sizes: { min_scale } };
   };
@@ -243,8 +243,8 @@ it('a process that does not come back is told, while another one answers', async
   const data = join(apps.folder('one').path, 'data');
   writeFileSync(join(data, 'broken'), '');
   await ask('/crash');
-  await until(() => states().includes('FAILED'));
-  const failed = apps.inspect('one').find(({ state }) => state === 'FAILED');
+  await until(() => states().includes('CRASH_LOOPING'));
+  const failed = apps.inspect('one').find(({ state }) => state === 'CRASH_LOOPING');
   expect(failed).toMatchObject({ reason: expect.stringContaining('the data is broken'), restarts: 1 });
   for (let count = 0; count < 3; count++) expect((await ask()).status).toBe(200);
   expect(told).toEqual(['one READY']);

@@ -77,6 +77,8 @@ export class Serving {
   readonly since = Date.now();
   /** Grows with every request that is given to one of the processes. */
   turn = 0;
+  /** Why it does not seem to answer; null while it does. */
+  trouble: string | null = null;
   private requests = 0;
   private readonly connections = new Set<() => void>();
   private idle: () => void = () => undefined;
@@ -90,6 +92,11 @@ export class Serving {
   /** Requests that it works on, and connections that have outlived theirs. */
   get busy(): number {
     return this.requests + this.connections.size;
+  }
+
+  /** Whether it works on a request. */
+  get isWorking(): boolean {
+    return this.requests > 0;
   }
 
   begin(): Entered {
@@ -122,8 +129,8 @@ export class Serving {
     await this.process.stop();
   }
 
-  /** Their clients connect again, to what takes its place. */
-  private disconnect(): void {
+  /** Closes the connections that have outlived their requests: their clients connect again, to what takes its place. */
+  disconnect(): void {
     for (const close of this.connections) close();
   }
 }
