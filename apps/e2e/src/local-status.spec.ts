@@ -130,3 +130,38 @@ it('a program that starts is STARTING, with what it waits for', async () => {
   expect(await ended(id, revision)).toBe('DEPLOYED');
   expect(await health(id)).toMatchObject({ state: 'RUNNING' });
 });
+
+it('names that spell alike are told when one is created, and an address does not go over to another one', async () => {
+  const create = (name: string) =>
+    fetch(`${service.url}/v2/deployments`, {
+      method: 'POST',
+      headers: { 'x-api-key': home.key(), 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ name, source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] },
+      }),
+    });
+  const first = await create('Support Agent');
+  expect(first.headers.get('warning')).toBeNull();
+  const { id } = JSON.parse(await first.text());
+  const { text } = await until(
+    () => send('GET', '/apps/support-agent/'),
+    ({ text }) => text.includes('has not run'),
+    WAIT_MS,
+  );
+  expect(text).toContain("App 'support-agent' not found. The deployment 'Support Agent' has not run here yet.");
+  expect(await ended(id, await upload(id, GOOD))).toBe('DEPLOYED');
+  const second = await create('support agent');
+  const { id: other } = JSON.parse(await second.text());
+  expect(second.headers.get('warning')).toContain(
+    `The name 'support agent' spells the address /apps/support-agent, as 'Support Agent' does, which has it: this deployment is reached at /apps/${other}.`,
+  );
+  expect(await ended(other, await upload(other, DIES.replace('bad', 'other')))).toBe('DEPLOYED');
+  expect((await send('GET', '/apps/support-agent/')).text).toBe('good');
+  await send('DELETE', `/v2/deployments/${id}`);
+  const gone = await until(
+    () => send('GET', '/apps/support-agent/'),
+    ({ status }) => status === 404,
+    WAIT_MS,
+  );
+  expect(gone.text).toContain(`The deployment 'support agent' is reached at /apps/${other}`);
+});

@@ -140,6 +140,26 @@ export abstract class HostedApps {
   abstract readonly logged: { readonly kept: number; readonly dropped: number };
 }
 
+/** The name of a deployment as a part of an address; empty when it holds nothing that may be there. */
+export function spelledAddress(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/** A deployment whose name spells an address. */
+export interface NamedDeployment {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The names of deployments, whether they have ever run or not. Also the injection token. */
+export abstract class DeploymentNames {
+  /** Deployments of a workspace that have this id, or whose names spell this address; at most a few. */
+  abstract spelled(tenantId: string, address: string): Promise<readonly NamedDeployment[]>;
+}
+
 /** The name of a deployment in a host such as `support.localhost:4600`; undefined for any other host. */
 export function appOfHost(host = ''): string | undefined {
   return /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\.localhost(?::\d+)?$/.exec(host.toLowerCase())?.[1];

@@ -9,7 +9,7 @@ import { addDelete } from './deployment-delete.command';
 import { addHealth } from './deployment-health.command';
 import { addOpen } from './deployment-open.command';
 import { addRollback } from './deployment-rollback.command';
-import { show, showPlan, showRolledOut } from '../api/deployment-answers';
+import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
 import { addDeploymentHistory } from './deployment-history.commands';
 import { addWait } from './deployment-wait.command';
 import { showDeployments } from '../output/deployments.show';
@@ -171,6 +171,7 @@ async function write(
     throw namedByOption(error, given, options);
   });
   if (plan) return showPlan(context, answer);
+  warnOf(context, answer);
   const { id, latest_revision_id } = JSON.parse(answer.text) as Deployment;
   if (dryRun && !context.out.json) context.out.note('Nothing was changed; this is what it would be:');
   else if (before !== undefined && answer.headers.etag === before && !context.out.json) {

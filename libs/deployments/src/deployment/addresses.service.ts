@@ -1,4 +1,4 @@
-import { HostedApps } from '@fairlead/contracts';
+import { DeploymentNames, HostedApps, spelledAddress } from '@fairlead/contracts';
 import { type CommandContext, ForEachCaller } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import { BadRequest } from '@fairlead/schema';
@@ -15,7 +15,23 @@ export class DeploymentAddresses {
   constructor(
     private readonly options: DeploymentsOptions,
     @Optional() @Inject(HostedApps) private readonly apps: HostedApps | null,
+    @Inject(DeploymentNames) private readonly names: DeploymentNames,
   ) {}
+
+  /** Warns of other deployments whose names spell the same address; undefined when there are none, or no addresses. */
+  async warning(tenantId: string, id: string, name: string): Promise<string | undefined> {
+    const address = spelledAddress(name);
+    if (!this.apps || address === '') return undefined;
+    const others = (await this.names.spelled(tenantId, address)).filter((other) => other.id !== id);
+    const [first] = others;
+    if (!first) return undefined;
+    const holder = others.find((other) => this.apps!.pathOf(tenantId, other.id) === `/apps/${address}`);
+    const whose = `The name '${name}' spells the address /apps/${address}, as '${(holder ?? first).name}' does`;
+    if (name === address)
+      return `${whose}: this deployment takes it when it is deployed, because it is named exactly so.`;
+    if (!holder) return `${whose}: the one that is deployed first has it, the other one is reached by its id.`;
+    return `${whose}, which has it: this deployment is reached at /apps/${id}.`;
+  }
 
   /** Where clients reach this server; undefined when that is not known, or when no program runs in this process. */
   base(context: CommandContext): string | undefined {

@@ -42,7 +42,7 @@ import {
   findQuery,
   tagsRequest,
 } from './deployment.schema';
-import { checkedBy, placeOf, rehearse } from './plans';
+import { checkedBy, placeOf, rehearse, warn } from './plans';
 import { answerPlan, answerTried, answerWith, type DeploymentRecord } from './record';
 import { DeploymentsOptions } from '../deployments.options';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
@@ -100,9 +100,10 @@ export class DeploymentsController {
   @Idempotent(Spelling)
   @Describe({
     summary: 'Create a deployment',
-    description: 'An artefact that can be used makes the first revision at once. A name that is taken is answered 400.',
+    description:
+      'An artefact that can be used makes the first revision at once. A name that is taken is answered 400. The header `Warning` names a deployment whose name spells the same address.',
     takes: ['x-reason'],
-    gives: ['ETag', 'x-dry-run'],
+    gives: ['ETag', 'x-dry-run', 'Warning'],
   })
   @Answers({ 200: plan, 201: deployment, 409: 'The agent has a deployment in this environment.' })
   @HttpCode(201)
@@ -125,10 +126,13 @@ export class DeploymentsController {
     if (query.dry_run) {
       const planned = await this.commands.previewCreate(context, ids, tried, hosting);
       if (plans) await rehearse(plans, reply, planned);
-      return answerTried(reply, query.dry_run, planned);
+      const alike = warn(reply, await this.addresses.warning(tenantId, ids.deploymentId, name));
+      return answerTried(reply, query.dry_run, planned, alike);
     }
     const secrets = await this.secretStore.seal(tenantId, ids.deploymentId, [], sent.secrets);
+    const alike = await this.addresses.warning(tenantId, ids.deploymentId, name);
     const { state } = await this.commands.create(context, ids, { ...sent, name, secrets }, hosting);
+    warn(reply, alike);
     return answerWith(reply, state);
   }
 

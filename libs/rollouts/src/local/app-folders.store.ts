@@ -38,6 +38,8 @@ export interface StartedRevision {
 /** What is kept of a deployment: the revisions that were started last, the newest first, and whether it was stopped. */
 export interface KeptApp {
   readonly stopped: boolean;
+  /** The part of its address that it has to itself; null while another one has it. Absent in files of earlier versions. */
+  readonly address?: string | null;
   readonly revisions: readonly StartedRevision[];
 }
 

@@ -45,7 +45,7 @@ const LAST_LINES = 60;
 const LAST_CHARACTERS = 2000;
 const LAST_LINE_CHARACTERS = 300;
 /** Empty lines, lines of a stack, and what Node.js writes after an error. */
-const SAYS_NOTHING = /^(?:[\s^{}()\[\];,]*|at .*|Node\.js v[\d.]+)$/;
+const SAYS_NOTHING = /^(?:[\s^{}()[\];,]*|at .*|Node\.js v[\d.]+)$/;
 /** Forgotten lines at the beginning of the list before it is copied without them. */
 const GAP = 1000;
 

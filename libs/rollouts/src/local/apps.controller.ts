@@ -1,7 +1,7 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
-import { appOfHost } from '@fairlead/contracts';
+import { appOfHost, DeploymentNames } from '@fairlead/contracts';
 import { Conflict, note, NotFound, object, uuid, type Infer } from '@fairlead/schema';
-import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Optional, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppForwarding } from './forwarding/app-forwarding.service';
 import { LINK_MS } from './app-visitors';
@@ -26,6 +26,7 @@ export class AppsController {
   constructor(
     private readonly apps: LocalApps,
     private readonly forwarding: AppForwarding,
+    @Optional() @Inject(DeploymentNames) private readonly names: DeploymentNames | null,
   ) {}
 
   @Post('v2/deployments/:deployment_id/browser-links')
@@ -84,7 +85,17 @@ export class AppsController {
   private async forward(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { app: named } = request.params as { app: string };
     const id = this.apps.find(request.actor.tenantId, named);
-    if (id === undefined) throw new NotFound(`App '${named}' not found.`);
+    if (id === undefined) throw new NotFound(await this.notFound(request.actor.tenantId, named));
     await this.forwarding.pass(request, reply, { id, tenantId: request.actor.tenantId }, 'api');
+  }
+
+  /** Why no program answers at an address: there is none, it has never run, or it gets the address when it is deployed. */
+  private async notFound(tenantId: string, named: string): Promise<string> {
+    const missing = `App '${named}' not found.`;
+    const [found] = (await this.names?.spelled(tenantId, named)) ?? [];
+    if (!found) return missing;
+    const path = this.apps.pathOf(tenantId, found.id);
+    if (path === undefined) return `${missing} The deployment '${found.name}' has not run here yet.`;
+    return `${missing} The deployment '${found.name}' is reached at ${path}, and gets this address when it is deployed again.`;
   }
 }

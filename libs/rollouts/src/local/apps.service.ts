@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AppUse, HostedApps } from '@fairlead/contracts';
+import { type AppUse, type HostedApps, spelledAddress } from '@fairlead/contracts';
 import { withTimeLimit } from '@fairlead/schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { ProcessHealth } from '../health/health.answers.schema';
@@ -160,6 +160,7 @@ export class LocalApps implements HostedApps {
     this.tookBack = tookBack;
     this.ended = false;
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
+    for (const [id, { address }] of this.kept) if (address === undefined) this.claim(id);
     const images = [...this.kept.values()].flatMap(({ revisions }) => revisions.flatMap(({ image }) => image ?? []));
     images.forEach((image) => this.containers.know(image));
     // Looking for the engine removes the containers that a killed server has left.
@@ -200,30 +201,48 @@ export class LocalApps implements HostedApps {
     await this.during(id, signal, (runner) => runner.replace(program, signal, before[0]));
     const others = before.filter(({ revisionId }) => revisionId !== revision.revisionId);
     const revisions = [revision, ...others].slice(0, BUILDS_KEPT);
-    this.keep(id, { stopped: false, revisions });
+    this.keep(id, { ...this.kept.get(id), stopped: false, revisions });
+    this.claim(id);
     await this.folder(id).prune([...new Set(revisions.map(({ build }) => build))]);
     await this.removeImages(before);
   }
 
-  /** The deployment of the workspace that an address names, by its id or by its name as a part of an address. */
+  /** The deployment of the workspace that an address names, by its id or by the address that it has. */
   find(tenantId: string, named: string): string | undefined {
     const own = [...this.kept].filter(([, { revisions }]) => revisions[0]!.tenantId === tenantId);
     const byId = own.find(([id]) => id === named);
-    return (byId ?? own.find(([, { revisions }]) => slugOf(revisions[0]!.name) === named))?.[0];
+    return (byId ?? own.find(([, { address }]) => address === named))?.[0];
   }
 
-  /** The only deployment that has a name as a part of an address. */
-  named(slug: string): { readonly id: string; readonly tenantId: string } | undefined {
-    const all = [...this.kept].filter(([, { revisions }]) => slugOf(revisions[0]!.name) === slug);
+  /** The only deployment that has an address in any workspace. */
+  named(address: string): { readonly id: string; readonly tenantId: string } | undefined {
+    const all = [...this.kept].filter(([, kept]) => kept.address === address);
     return all.length === 1 ? { id: all[0]![0], tenantId: all[0]![1].revisions[0]!.tenantId } : undefined;
   }
 
-  /** The path of a deployment, by its name unless that names another one. */
+  /** The path of a deployment, by its address unless another one has that. */
   pathOf(tenantId: string, id: string): string | undefined {
-    const app = this.kept.get(id)?.revisions[0];
-    if (app?.tenantId !== tenantId) return undefined;
-    const slug = slugOf(app.name);
-    return `/apps/${slug !== '' && this.find(tenantId, slug) === id ? slug : id}`;
+    const kept = this.kept.get(id);
+    if (kept?.revisions[0]!.tenantId !== tenantId) return undefined;
+    return `/apps/${kept.address ?? id}`;
+  }
+
+  /**
+   * Gives a deployment the address that its name spells, unless another one has it. A name that is the address itself
+   * takes it from one that only spells it. Nobody else loses an address while it is there, and nobody gets one but here:
+   * when a deployment is deployed, or found as an earlier version has kept it.
+   */
+  private claim(id: string): void {
+    const kept = this.kept.get(id)!;
+    const { name, tenantId } = kept.revisions[0]!;
+    const address = spelledAddress(name);
+    if (address === '' || kept.address === address) return;
+    const holder = this.find(tenantId, address);
+    const of = holder === undefined ? undefined : this.kept.get(holder)!;
+    const isFree = of === undefined || (name === address && of.revisions[0]!.name !== address && holder !== address);
+    if (of && isFree) this.keep(holder!, { ...of, address: null });
+    if (isFree) this.keep(id, { ...kept, address });
+    else if (kept.address !== null) this.keep(id, { ...kept, address: null });
   }
 
   /**
@@ -334,9 +353,9 @@ export class LocalApps implements HostedApps {
       room: (one: AppRunner, places: number) => this.makeRoom(one, places),
       tell: (status: AppStatus, reason?: string) => this.tell(id, status, reason),
       tookBack: (taken: TakenBack) => {
-        const { stopped = false, revisions = [] } = this.kept.get(id) ?? {};
-        const others = revisions.filter(({ revisionId }) => revisionId !== taken.to.revisionId);
-        this.keep(id, { stopped, revisions: [taken.to, ...others].slice(0, BUILDS_KEPT) });
+        const kept = this.kept.get(id);
+        const others = kept?.revisions.filter(({ revisionId }) => revisionId !== taken.to.revisionId) ?? [];
+        if (kept) this.keep(id, { ...kept, revisions: [taken.to, ...others].slice(0, BUILDS_KEPT) });
         this.tookBack(taken);
       },
     };
@@ -478,14 +497,6 @@ export class LocalApps implements HostedApps {
 export function awakeWithin(memory: number): number {
   const own = process.constrainedMemory();
   return Math.max(2, Math.floor(Math.min(memory, own > 0 ? own : memory) / MEMORY_OF_ONE));
-}
-
-/** The name of a deployment as a part of an address; empty when it holds nothing that may be there. */
-function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '');
 }
 
 /** The sum of what is known; null when nothing is. */

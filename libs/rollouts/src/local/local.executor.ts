@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ControlAction } from '@fairlead/contracts';
+import { type ControlAction, spelledAddress } from '@fairlead/contracts';
 import { CommandFailed, runProgram, within } from '../executors/child.process';
 import {
   type Assignment,
@@ -92,10 +92,21 @@ export class LocalExecutor extends Executor {
         }
         await log('INFO', `Starts: ${recipe.start}`);
         await this.activate(chosen, { signal, log });
-        await log('INFO', `It is ready at /apps/${deploymentId}/.`);
+        await log('INFO', this.readyAt(tenantId, deploymentId, name));
       },
       close: async () => undefined,
     };
+  }
+
+  /** Says where a program is reached, and why that is not the address that its name spells. */
+  private readyAt(tenantId: string, id: string, name: string): string {
+    const address = spelledAddress(name);
+    const holder = address === '' ? undefined : this.programs.find(tenantId, address);
+    const isOther = holder !== undefined && holder !== id;
+    const why = isOther
+      ? ` The address /apps/${address}/ is that of deployment ${holder}, whose name spells it too.`
+      : '';
+    return `It is ready at ${this.programs.pathOf(tenantId, id)}/.${why}`;
   }
 
   private rollOutImage(assignment: RevisionAssignment, reference: string): RolloutSteps {
@@ -124,7 +135,7 @@ export class LocalExecutor extends Executor {
           if (error instanceof StepFailed) await this.programs.removeImages([chosen.revision]).catch(() => undefined);
           throw error;
         }
-        await log('INFO', `It is ready at /apps/${deploymentId}/.`);
+        await log('INFO', this.readyAt(tenantId, deploymentId, name));
       },
       close: async () => undefined,
     };

@@ -8,16 +8,7 @@ import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
 import { type useHistory, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { between } from './history';
-import {
-  actorOf,
-  artefact,
-  type Deployment,
-  deploymentWord,
-  type HistoryEntry,
-  type Revision,
-  spoken,
-  titleOf,
-} from './words';
+import { actorOf, artefact, type Deployment, deploymentWord, type HistoryEntry, type Revision, titleOf } from './words';
 
 const MOST_MARKS = 1000;
 
