@@ -120,7 +120,7 @@ it('a crash loop is one state, with one event', async () => {
 it('a program that starts is STARTING, with what it waits for', async () => {
   const id = await create('late');
   expect(await health(id)).toMatchObject({ state: 'NOT_DEPLOYED' });
-  const revision = await upload(id, `setTimeout(() => { ${GOOD} }, 3000);`);
+  const revision = await upload(id, `setTimeout(() => { ${GOOD} }, 10_000);`);
   const { detail } = await until(
     () => health(id),
     ({ detail, state }) => state === 'STARTING' && detail.includes('PORT'),
@@ -160,7 +160,7 @@ it('names that spell alike are told when one is created, and an address does not
   await send('DELETE', `/v2/deployments/${id}`);
   const gone = await until(
     () => send('GET', '/apps/support-agent/'),
-    ({ status }) => status === 404,
+    ({ status, text }) => status === 404 && text.includes('is reached'),
     WAIT_MS,
   );
   expect(gone.text).toContain(`The deployment 'support agent' is reached at /apps/${other}`);

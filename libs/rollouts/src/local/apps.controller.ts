@@ -92,7 +92,8 @@ export class AppsController {
   /** Why no program answers at an address: there is none, it has never run, or it gets the address when it is deployed. */
   private async notFound(tenantId: string, named: string): Promise<string> {
     const missing = `App '${named}' not found.`;
-    const [found] = (await this.names?.spelled(tenantId, named)) ?? [];
+    const all = (await this.names?.spelled(tenantId, named)) ?? [];
+    const found = all.find(({ id }) => this.apps.pathOf(tenantId, id) !== undefined) ?? all[0];
     if (!found) return missing;
     const path = this.apps.pathOf(tenantId, found.id);
     if (path === undefined) return `${missing} The deployment '${found.name}' has not run here yet.`;

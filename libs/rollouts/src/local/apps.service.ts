@@ -278,7 +278,7 @@ export class LocalApps implements HostedApps {
 
   /** The processes of a deployment, as they are now; none while it sleeps or is stopped. */
   inspect(id: string): readonly ProcessHealth[] {
-    return this.kept.has(id) ? this.runner(id).health() : [];
+    return this.kept.has(id) ? this.runner(id).health() : (this.runners.get(id)?.health() ?? []);
   }
 
   uses(): AppUse[] {
