@@ -153,7 +153,7 @@ export const deploymentEvents = {
     operation: 'update_revision',
     topic: 'revisions.v1',
     webhook: 'revision.activated',
-    title: 'A revision is the one that runs; with a reason, it runs again, because the one after it has ended.',
+    title: 'A revision is the one that runs.',
     facts: ({ revision_id, previous_revision_id, reason }: RevisionActivatedMessage, deployment_id) => ({
       revision_id,
       deployment_id,
