@@ -21,7 +21,7 @@ export interface EdgeSettings {
   readonly bodyRate: number;
   /** Number of connections; further ones are closed at once. */
   readonly connections: number;
-  /** Number of connections of one client network, except proxies and this machine. */
+  /** Number of connections of one client network, or of one user of this machine; proxies have no limit. */
   readonly connectionsPerAddress: number;
   readonly cors?: CorsOrigins;
   /** The same for the programs of deployments, at /apps; those of `cors` when absent. */

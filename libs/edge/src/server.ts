@@ -6,7 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Dialect } from '@fairlead/api';
-import { limitConnections } from './address-connections';
+import { ConnectionShares } from './address-connections';
 import { Admission } from './admission/admission';
 import { admit, type Authenticate, type Pages } from './admission/admit';
 import { answerTo, sendProblem } from '@fairlead/api';
@@ -136,12 +136,12 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const pages: Pages = (request) =>
     hosted?.(request.headers.host) === undefined ? options.pages?.(request) : undefined;
   const onFinish = new OnFinishHooks();
-  admit(instance, { table, defaultHeaders, admission, authenticate, traced, behindGateway, pages }, onFinish);
+  const shares = behindGateway ? undefined : new ConnectionShares(instance.server, edge, logger);
+  admit(instance, { table, defaultHeaders, admission, authenticate, traced, behindGateway, pages, shares }, onFinish);
   limitReads(instance);
   const { hooks } = onFinish;
   const report = reportTurnedAway(logger);
   const doors = new Doors(instance.server, edge.connections);
-  if (!behindGateway) limitConnections(instance.server, edge);
   compressAnswers(instance);
   hooks.push((request) => admission.depart(request), bookAnswers(instance, admission));
   hooks.push(readBodies(instance, limits, admission), logRequests(logger, report));

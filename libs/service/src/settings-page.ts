@@ -54,7 +54,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     MAX_UPLOADS_PER_KEY: 'Uploads of one key that a process receives at a time.',
     MAX_CONNECTIONS: 'Connections of clients to a process at a time.',
     MAX_CONNECTIONS_PER_ADDRESS:
-      'Connections at a time of one IPv4 address or IPv6 network (64 bits); this machine and proxies in `TRUST_PROXY` are not counted.',
+      'Connections at a time of one IPv4 address or IPv6 network (64 bits), and over loopback of one user of this machine; proxies in `TRUST_PROXY` are not counted ([overload](../operations.md#overload)).',
     TRUST_PROXY:
       'Proxies in front of the service whose `X-Forwarded-For` is believed: their number, or their addresses and networks, separated by commas; `loopback`, `linklocal` and `uniquelocal` name networks ([behind a proxy](../operations.md#behind-a-proxy)).',
     CORS_ORIGINS: 'Origins whose scripts may call the API, separated by commas, or `*`.',

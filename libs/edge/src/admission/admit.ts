@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Actor, allows, type Dialect, type Scope } from '@fairlead/api';
+import type { ConnectionShares } from '../address-connections';
 import type { Admission } from './admission';
 import { sendProblem } from '@fairlead/api';
 import type { OnFinishHooks } from '../on-finish';
@@ -34,6 +35,8 @@ interface Gatekeepers {
   /** True behind a gateway: then public routes, too, are answered only to the gateway, unless they are `direct`. */
   readonly behindGateway: boolean;
   readonly pages?: Pages;
+  /** Undefined behind a gateway, which shares its connections itself. */
+  readonly shares?: ConnectionShares;
 }
 
 /**
@@ -104,11 +107,14 @@ function recognise(
   reply: FastifyReply,
   done: Done,
   scope: Scope | 'public',
-  { admission, authenticate }: Gatekeepers,
+  { admission, authenticate, shares }: Gatekeepers,
 ): void {
   authenticate(request).then(
     (actor) => {
-      if (actor) request.actor = actor;
+      if (actor) {
+        request.actor = actor;
+        shares?.show(request.raw.socket, actor.tenantId);
+      }
       if (scope === 'public') goOn(admission.anonymous(request), request, reply, done);
       else if (actor && mayEnter(actor, scope, request))
         goOn(admission.recognised(request, reply), request, reply, done);
