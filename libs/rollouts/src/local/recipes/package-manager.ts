@@ -99,6 +99,7 @@ function yarn(lock: string | undefined, version: string, settings: string): Pick
   const set = [
     // The LangGraph server and other programs look for packages in node_modules.
     ...(/^nodeLinker:/m.test(settings) ? [] : ['yarn config set nodeLinker node-modules']),
+    ...(/^httpsCaFilePath:/m.test(settings) ? [] : [CA_OF_NPM]),
     ...(/^npmRegistryServer:/m.test(settings)
       ? []
       : ['yarn config set npmRegistryServer "$(npm config get registry)"']),
@@ -107,6 +108,10 @@ function yarn(lock: string | undefined, version: string, settings: string): Pick
   const install = lock === undefined ? { run: free } : frozen(lock, exact, free);
   return { install: [...set.map((run) => ({ run })), install], script: (name) => `yarn run ${name}` };
 }
+
+/** Yarn does not read which certificates npm trusts on this machine. */
+const CA_OF_NPM =
+  'cafile="$(npm config get cafile)"; [ "$cafile" = null ] || yarn config set httpsCaFilePath "$cafile"';
 
 function frozen(lock: string, exact: string, free: string): Command {
   const says = `${lock} could not be used as it is, as said above: newer versions may be installed.`;
