@@ -574,9 +574,14 @@ ls.describe(
   'capitals by jest',
   () => {
     const example = { inputs: { country: 'Peru' }, referenceOutputs: { capital: 'Lima' } };
-    ls.test('names a capital', example, ({ inputs, referenceOutputs }) => {
+    ls.test('names a capital', example, async ({ inputs, referenceOutputs }) => {
       const capital = inputs.country === 'Peru' ? 'Lima' : 'unknown';
       ls.logOutputs({ capital });
+      // A function without a name: the run of the evaluator has an empty one.
+      const graded = ls.wrapEvaluator(async (answer: { capital: string }) =>
+        Promise.resolve({ key: 'graded', score: answer.capital.length }),
+      );
+      await graded({ capital });
       ls.logFeedback({ key: 'letters', score: capital.length });
       expect(capital).toBe(referenceOutputs?.capital);
     });
@@ -600,7 +605,7 @@ describe('The plugin of the SDK for jest', () => {
     });
     expect(evaluated).toMatchObject({
       test_run_number: 1,
-      feedback_stats: { pass: { n: 2, avg: 1 }, letters: { n: 1, avg: 4 } },
+      feedback_stats: { pass: { n: 2, avg: 1 }, letters: { n: 1, avg: 4 }, graded: { n: 1, avg: 4 } },
     });
   });
 });
@@ -644,7 +649,7 @@ describe('The plugin of the SDK for vitest', () => {
         });
         expect(evaluated).toMatchObject({
           error_rate: 1 / 3,
-          feedback_stats: { pass: { n: 3, avg: 2 / 3 }, letters: { n: 1, avg: 4 } },
+          feedback_stats: { pass: { n: 3, avg: 2 / 3 }, letters: { n: 1, avg: 4 }, graded: { n: 1, avg: 4 } },
         });
         const runs = await collect(client.listRuns({ projectId, isRoot: true }));
         expect(runs.flatMap(({ outputs }) => (outputs?.capital as string | undefined) ?? []).sort()).toEqual([

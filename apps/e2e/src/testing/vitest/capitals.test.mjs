@@ -7,9 +7,12 @@ const round = process.env.ROUND;
 
 ls.describe('capitals by vitest', () => {
   const example = { id: ID, inputs: { country: 'Peru' }, referenceOutputs: { capital: 'Lima', round } };
-  ls.test('names a capital', example, ({ inputs, referenceOutputs }) => {
+  ls.test('names a capital', example, async ({ inputs, referenceOutputs }) => {
     const capital = inputs.country === 'Peru' ? 'Lima' : 'unknown';
     ls.logOutputs({ capital });
+    // A function without a name: the run of the evaluator has an empty one.
+    const graded = ls.wrapEvaluator(async (answer) => ({ key: 'graded', score: answer.capital.length }));
+    await graded({ capital });
     ls.logFeedback({ key: 'letters', score: capital.length });
     expect(capital).toBe(referenceOutputs.capital);
   });
