@@ -22,7 +22,7 @@ export interface Refusal {
 }
 
 /** Where a refused item stands, and what is known of it. */
-export type Refused = Pick<Refusal, 'kind' | 'id' | 'loc' | 'sessionId' | 'sessionName' | 'runId'>;
+type Refused = Pick<Refusal, 'kind' | 'id' | 'loc' | 'sessionId' | 'sessionName' | 'runId'>;
 
 /** Refused items that one answer lists. */
 const MOST_LISTED = 1000;

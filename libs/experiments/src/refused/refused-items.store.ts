@@ -31,7 +31,7 @@ interface Alike {
 }
 
 /** Refused items as they are listed. Times are ISO texts. */
-export interface ListedRefusals {
+interface ListedRefusals {
   readonly session_id: string | null;
   readonly session_name: string | null;
   readonly kind: string;

@@ -7,7 +7,7 @@ import { Meter } from './upload-meter';
 import { ZstdFraming } from './zstd-framing';
 
 /** A part of a body: a few bytes can stand for many, so that not all bytes of a slice are always decoded. */
-export interface Decoded {
+interface Decoded {
   readonly parts: readonly Buffer[];
   /** Bytes of the slice that were decoded. */
   readonly used: number;
