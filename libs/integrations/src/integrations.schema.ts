@@ -1,5 +1,5 @@
 import { paging } from '@fairlead/api';
-import { int, literal, note, object, optional, refine, secret, str, uuid, webUrl } from '@fairlead/schema';
+import { fixed, int, literal, note, object, optional, refine, secret, str, uuid, webUrl } from '@fairlead/schema';
 import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './integration.errors';
 import { PROVIDERS } from './integration';
@@ -49,14 +49,11 @@ export const addRequest = object(
   'IntegrationCreateRequest',
 );
 
-/** Body of PATCH; `provider` is read to refuse another value. */
+/** Body of PATCH. */
 export const changeRequest = object(
   {
     name: optional(name),
-    provider: note(
-      optional(literal(PROVIDERS, { aliases: { forgejo: 'gitea' } })),
-      'Cannot change: a value other than the present one is answered 400.',
-    ),
+    provider: fixed(literal(PROVIDERS, { aliases: { forgejo: 'gitea' } })),
     base_url: note(
       optional(webUrl()),
       'Address of the code host; another one needs `credentials` in the same request.',

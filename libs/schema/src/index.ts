@@ -18,6 +18,7 @@ export {
   Unprocessable,
   UnsupportedMediaType,
 } from './errors';
+export { fixed, requireSame } from './fixed';
 export { anyJson, dict, rawDict } from './free';
 export { MOST_VALUES, parseJson, parseJsonInTurns } from './json';
 export { isNamespace, NAMESPACE, NamespaceProblem, Namespaces, parseNamespace, parseNamespaces } from './namespaces';

@@ -1,4 +1,4 @@
-import { bool, literal, note, object, optional, secret, str, webUrl } from '@fairlead/schema';
+import { bool, fixed, literal, note, object, optional, secret, str, webUrl } from '@fairlead/schema';
 import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
 
 const LONGEST = 2048;
@@ -22,6 +22,11 @@ const tokenUrl = note(
 );
 const usesPkce = 'Kept and answered; sign-ins always use PKCE.';
 const challenge = 'Kept and answered when `uses_pkce` is true; sign-ins always use `S256`.';
+const providerType = note(
+  optional(literal(PROVIDER_TYPES)),
+  'Vendor of the provider; kept and answered, without effect.',
+);
+const authMethod = 'How the client proves itself at the token endpoint; `none` for a public client without a secret.';
 
 /** Body of POST /v2/auth/providers. */
 export const providerRequest = object(
@@ -34,17 +39,14 @@ export const providerRequest = object(
     token_url: tokenUrl,
     uses_pkce: note(optional(bool(), false), usesPkce),
     code_challenge_method: note(optional(literal(CHALLENGE_METHODS), 'S256'), challenge),
-    provider_type: note(
-      optional(literal(PROVIDER_TYPES)),
-      'Vendor of the provider; kept and answered, without effect.',
-    ),
-    token_endpoint_auth_method: note(
-      optional(literal(AUTH_METHODS), 'client_secret_post'),
-      'How the client proves itself at the token endpoint; `none` for a public client without a secret.',
-    ),
+    provider_type: providerType,
+    token_endpoint_auth_method: note(optional(literal(AUTH_METHODS), 'client_secret_post'), authMethod),
   },
   'OAuthProviderCreateRequest',
 );
+
+/** Members of PATCH /v2/auth/providers/{provider_id} that may not change. */
+const fixedMembers = { provider_id: fixed(str()), mcp_server_url: fixed(str()), is_dynamic_client: fixed(bool()) };
 
 /** Body of PATCH /v2/auth/providers/{provider_id}. */
 export const providerUpdate = object(
@@ -56,6 +58,9 @@ export const providerUpdate = object(
     token_url: optional(tokenUrl),
     uses_pkce: note(optional(bool()), usesPkce),
     code_challenge_method: note(optional(literal(CHALLENGE_METHODS)), challenge),
+    provider_type: providerType,
+    token_endpoint_auth_method: note(optional(literal(AUTH_METHODS)), authMethod),
+    ...fixedMembers,
   },
   'OAuthProviderUpdateRequest',
 );

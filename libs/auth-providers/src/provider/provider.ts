@@ -50,6 +50,8 @@ export type ProviderChange = Partial<
     | 'token_url'
     | 'uses_pkce'
     | 'code_challenge_method'
+    | 'provider_type'
+    | 'token_endpoint_auth_method'
     | 'issuer'
     | 'iss_required'
   >

@@ -151,9 +151,19 @@ it('changes what a PATCH names; null and equal values change nothing', async () 
   const changed = await patch({ name: 'GitHub.com', uses_pkce: true });
   expect(changed).toMatchObject({ status: 200, json: { name: 'GitHub.com', code_challenge_method: 'S256' } });
   expect(changed.headers.get('etag')).toBe('"2"');
-  const same = await patch({ name: 'GitHub.com', client_id: null, client_secret: SECRET, provider_id: 'ignored' });
+  const same = await patch({ name: 'GitHub.com', client_id: null, client_secret: SECRET, provider_id: 'github' });
   expect(same.json).toEqual(changed.json);
   expect(same.headers.get('etag')).toBe('"2"');
+  for (const [member, value] of Object.entries({
+    provider_id: 'other',
+    is_dynamic_client: true,
+    mcp_server_url: 'x',
+  })) {
+    expect(await patch({ [member]: value })).toMatchObject({
+      status: 400,
+      json: { detail: `${member} cannot be changed after creation.` },
+    });
+  }
   expect((await patch({ name: 'x' }, { 'if-match': '"1"' })).status).toBe(412);
   expect((await patch({ name: 'x' }, { 'if-match': '"2"' })).json).toMatchObject({ id: added.id, name: 'x' });
   expect((await patch({ token_url: 'https://evil.example/token' })).status).toBe(400);

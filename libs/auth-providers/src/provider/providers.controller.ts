@@ -12,7 +12,7 @@ import {
   Scope,
   shape,
 } from '@fairlead/api';
-import type { Infer } from '@fairlead/schema';
+import { type Infer, requireSame } from '@fairlead/schema';
 import { publicAddress } from '@fairlead/edge';
 import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
@@ -142,9 +142,11 @@ export class ProvidersController {
     @Body(providerUpdate) body: Infer<typeof providerUpdate>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    await this.commands.find(context.tenantId, path.provider_id);
-    await this.checkUrls(context.tenantId, body);
-    const { provider, version } = await this.commands.change(context, path.provider_id, body);
+    const { provider_id, mcp_server_url, is_dynamic_client, ...changes } = body;
+    const known = await this.commands.find(context.tenantId, path.provider_id);
+    requireSame({ provider_id, mcp_server_url, is_dynamic_client }, known.provider);
+    await this.checkUrls(context.tenantId, changes);
+    const { provider, version } = await this.commands.change(context, path.provider_id, changes);
     return answer(reply, provider, version);
   }
 

@@ -3,6 +3,7 @@ import {
   bool,
   csv,
   datetime,
+  fixed,
   int,
   list,
   literal,
@@ -132,6 +133,13 @@ const secretReferences = list(
 );
 
 const agentWord = str({ min: 1, max: LONGEST_NAME });
+const agent = object(
+  {
+    agent_id: note(agentWord, 'Identifier of the agent, chosen by the client.'),
+    environment: note(agentWord, 'Environment in which the agent runs, such as `production`.'),
+  },
+  'DeploymentAgentRequest',
+);
 const created = {
   source: note(
     source(SOURCES),
@@ -148,15 +156,7 @@ const created = {
     'Environment variables from Secrets that exist in the cluster. Only for `external_container`.',
   ),
   agent: note(
-    optional(
-      object(
-        {
-          agent_id: note(agentWord, 'Identifier of the agent, chosen by the client.'),
-          environment: note(agentWord, 'Environment in which the agent runs, such as `production`.'),
-        },
-        'DeploymentAgentRequest',
-      ),
-    ),
+    optional(agent),
     'Agent for which the deployment is created: a workspace has at most one deployment per agent and environment.',
   ),
 };
@@ -180,7 +180,7 @@ function hasAgent(input: unknown): boolean {
   return typeof input === 'object' && input !== null && 'agent' in input && input.agent !== null;
 }
 
-/** Body of PATCH; `name` and `source` are read to refuse another value. */
+/** Body of PATCH. */
 export const patchRequest = object(
   {
     revision_source: note(
@@ -200,8 +200,9 @@ export const patchRequest = object(
       optional(secretReferences),
       'Replaces the whole list; different references make a revision. Only for `external_container`.',
     ),
-    name: note(optional(str()), 'Cannot change: a value other than the present one is answered 400.'),
-    source: note(optional(source(SOURCES)), 'Cannot change: a value other than the present one is answered 400.'),
+    name: fixed(str()),
+    source: fixed(source(SOURCES)),
+    agent: fixed(agent),
   },
   'DeploymentPatchRequest',
 );

@@ -1,4 +1,5 @@
 import { type Aggregate, changedMembers, type DomainEvent, type Model, type Recorded } from '@fairlead/eventing';
+import { requireSame } from '@fairlead/schema';
 import { ListenerNotFound } from './listener.errors';
 
 /** A cluster that runs deployments and listens for them. */
@@ -52,9 +53,14 @@ export function createListener(id: string, tenant_id: string, members: Members) 
     state ? [] : [{ type: 'ListenerCreated', data: { listener_id: id, tenant_id, ...members } }];
 }
 
-/** Changes what differs from the current values; what is absent stays, within `compute_config` too. */
-export function patchListener({ version, compute_config }: ListenerPatched['data']) {
+/**
+ * Changes what differs from the current values; what is absent stays, within `compute_config` too.
+ * @throws BadRequest for another cluster
+ */
+export function patchListener(sent: Partial<Members>) {
   return (state: Listener): ListenerEvent[] => {
+    const { version, compute_config, ...others } = sent;
+    requireSame(others, state);
     const wanted = { version, compute_config: { ...state.compute_config, ...compute_config } };
     const data = changedMembers(state, wanted);
     return data ? [{ type: 'ListenerPatched', data }] : [];

@@ -18,6 +18,7 @@ import {
 } from '@fairlead/api';
 import {
   BadRequest,
+  fixed,
   type Infer,
   isNamespace,
   list,
@@ -65,6 +66,8 @@ const patchRequest = object(
   {
     version: note(optional(text), 'Version of the listener software.'),
     compute_config: note(optional(computeConfig), 'Replaces the whole configuration.'),
+    compute_type: fixed(literal(['k8s'])),
+    compute_id: fixed(str()),
   },
   'ListenerPatchRequest',
 );

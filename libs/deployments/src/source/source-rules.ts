@@ -103,6 +103,7 @@ export interface Fixed {
   readonly name?: string;
   readonly source?: Source;
   readonly source_config?: SourceConfig;
+  readonly agent?: { readonly agent_id: string; readonly environment: string };
 }
 
 /** @throws InvalidDeployment naming a member that cannot change after creation and is sent with another value. */
@@ -114,10 +115,10 @@ export function checkFixed(current: Fixed, sent: Fixed): void {
   }
 }
 
-function fixedMembers({ name, source, source_config }: Fixed): Record<string, string | undefined> {
+function fixedMembers({ name, source, source_config, agent }: Fixed): Record<string, unknown> {
   const { integration_id, repo_url, deployment_type, listener_id, listener_config } = source_config ?? {};
   const cluster_namespace = listener_config?.cluster_namespace;
-  return { name, source, integration_id, repo_url, deployment_type, listener_id, cluster_namespace };
+  return { name, source, integration_id, repo_url, deployment_type, listener_id, cluster_namespace, agent };
 }
 
 /** Whether the configuration names something that can be rolled out. */

@@ -19,6 +19,7 @@ import {
   note,
   object,
   optional,
+  requireSame,
   str,
   union,
   uuid,
@@ -88,7 +89,7 @@ export class DatasetWritesController {
     const sent = await readOpaqueBody(request);
     const { body: given } = validateRequest(request, { body: datasetCreate });
     refuseOthers(given.transformations, 'Transformations of datasets');
-    refuseOthers(given.tag_value_ids, 'Tags of resources');
+    refuseOthers(given.tag_value_ids, 'Tags of resources (tag_value_ids)');
     const id = given.id ?? newDatasetId(tenantId, context.metadata);
     const data = {
       ...{ name: given.name, description: given.description ?? null, data_type: given.data_type },
@@ -152,8 +153,14 @@ export class DatasetWritesController {
     const { path, body: given } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
     const { dataset_id: id } = path;
     refuseOthers(given.transformations, 'Transformations of datasets');
+    refuseOthers(given.tag_value_ids, 'Tags of resources (tag_value_ids)');
+    const { state } = await this.datasets.find(tenantId, id);
+    requireSame(
+      { id: given.id, data_type: given.data_type, externally_managed: given.externally_managed },
+      { id, data_type: state.dataType, externally_managed: state.externallyManaged },
+    );
     const { name, description, baseline_experiment_id: baseline } = given;
-    const { metadata, inputs_schema, outputs_schema } = definitionsIn(sent);
+    const { metadata, inputs_schema, outputs_schema } = definitionsIn(sent, sent.members('extra').get('metadata'));
     const changes = {
       ...{ name, description },
       ...{ metadata: metadata ?? undefined, inputs_schema: inputs_schema ?? undefined },

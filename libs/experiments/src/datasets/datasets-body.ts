@@ -1,4 +1,17 @@
-import { anyJson, type Infer, list, literal, note, object, optional, rawDict, str, uuid } from '@fairlead/schema';
+import {
+  anyJson,
+  bool,
+  fixed,
+  type Infer,
+  list,
+  literal,
+  note,
+  object,
+  optional,
+  rawDict,
+  str,
+  uuid,
+} from '@fairlead/schema';
 
 const DATA_TYPES = ['kv', 'llm', 'chat'] as const;
 const MOST_NAME = 512;
@@ -16,6 +29,18 @@ const definitions = {
   ),
   transformations: note(optional(list(anyJson())), 'Not supported: anything but an empty list is answered 501.'),
 };
+const older = {
+  extra: note(
+    optional(
+      object(
+        { metadata: note(optional(rawDict()), 'Further facts about the dataset, used when `metadata` is absent.') },
+        'DatasetExtra',
+      ),
+    ),
+    'Older place of `metadata`.',
+  ),
+  tag_value_ids: note(optional(list(uuid())), 'Not supported: anything but an empty list is answered 501.'),
+};
 /** Body of POST /datasets. */
 export const datasetCreate = object(
   {
@@ -26,16 +51,7 @@ export const datasetCreate = object(
       '`kv`: objects with any members. `llm`, `chat`: inputs and outputs of models; kept and answered.',
     ),
     id: note(optional(uuid()), 'Identifier that the dataset gets, unused so far (409); absent: the service makes one.'),
-    extra: note(
-      optional(
-        object(
-          { metadata: note(optional(rawDict()), 'Further facts about the dataset, used when `metadata` is absent.') },
-          'DatasetExtra',
-        ),
-      ),
-      'Older place of `metadata`.',
-    ),
-    tag_value_ids: note(optional(list(uuid())), 'Not supported: anything but an empty list is answered 501.'),
+    ...older,
     ...definitions,
   },
   'DatasetCreate',
@@ -49,7 +65,11 @@ export const datasetUpdate = object(
       optional(uuid()),
       'Experiment on the dataset that the others are compared with; `PUT …/baseline` can also choose none.',
     ),
+    ...older,
     ...definitions,
+    id: fixed(uuid()),
+    data_type: fixed(literal(DATA_TYPES)),
+    externally_managed: fixed(bool()),
   },
   'DatasetUpdate',
 );

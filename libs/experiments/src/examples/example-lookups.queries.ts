@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { isoTime } from '../sql';
 import type { ExampleAttachment } from './example-rows';
 
 /** The current version of an example as far as changes need to know it. */
@@ -10,6 +11,9 @@ export interface CurrentExample {
   readonly outputs: string | null;
   readonly metadata: string | null;
   readonly attachments: readonly ExampleAttachment[] | null;
+  /** ISO time. */
+  readonly created_at: string;
+  readonly source_run_id: string | null;
 }
 
 /** A run that examples are made from; opaque members are JSON text. */
@@ -31,7 +35,8 @@ export async function readCurrent(
   const { rows } = await pool.query<CurrentExample>(
     `select e.id, e.dataset_id, replace(e.inputs_md5::text, '-', '') as inputs,
        replace(e.outputs_md5::text, '-', '') as outputs,
-       ${withMetadata ? 'e.metadata' : 'null as metadata'}, e.attachments
+       ${withMetadata ? 'e.metadata' : 'null as metadata'}, e.attachments,
+       ${isoTime('e.created_at')} as created_at, e.source_run_id
      from examples e join datasets d on d.id = e.dataset_id and d.tenant_id = e.tenant_id
      where e.id = any($2::uuid[]) and e.tenant_id = $1 and e.valid_to is null
      order by e.dataset_id = $3 desc`,

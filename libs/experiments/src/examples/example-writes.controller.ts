@@ -23,6 +23,7 @@ import {
   NotFound,
   object,
   optional,
+  requireSame,
   str,
   uuid,
 } from '@fairlead/schema';
@@ -248,6 +249,7 @@ export class ExampleWritesController {
   async updateOne(@Context() context: CommandContext, @Req() request: FastifyRequest) {
     const sent = await this.readUpdates(request, 'update');
     const { example_id: id } = validateRequest(request, { path: examplePath }).path;
+    requireSame({ id: sent[0]!.id }, { id });
     return this.update(context, [{ ...sent[0]!, id }]);
   }
 

@@ -5,6 +5,7 @@ import {
   bool,
   canonicalUuid,
   datetime,
+  fixed,
   type Infer,
   list,
   note,
@@ -110,6 +111,7 @@ export const exampleCreate = object(
 );
 /** Body of POST /examples/bulk. */
 export const examplesCreate = list(exampleCreate, { max: MOST_EXAMPLES });
+const ONLY_NEW = 'Only for new examples: here anything but false or an empty list is answered 400.';
 const updateMembers = {
   ...content,
   dataset_id: note(optional(uuid()), 'Dataset of the example; it cannot move to another one.'),
@@ -117,9 +119,13 @@ const updateMembers = {
     optional(operations),
     'What becomes of the attachments; absent: they stay, and those that are sent are added.',
   ),
+  created_at: fixed(datetime()),
+  source_run_id: fixed(uuid()),
+  use_source_run_io: note(optional(bool(), false), ONLY_NEW),
+  use_source_run_attachments: note(optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []), ONLY_NEW),
 };
 /** Body of PATCH /examples/{example_id}. */
-export const exampleUpdate = object(updateMembers, 'ExampleUpdate');
+export const exampleUpdate = object({ id: fixed(uuid()), ...updateMembers }, 'ExampleUpdate');
 /** Body of PATCH /examples/bulk. */
 export const examplesUpdate = list(
   object({ id: note(uuid(), 'The example to change.'), ...updateMembers }, 'ExampleUpdateWithId'),
@@ -127,7 +133,7 @@ export const examplesUpdate = list(
     max: MOST_EXAMPLES,
   },
 );
-const partMembers = object({ ...createMembers, ...updateMembers }, 'ExamplePart');
+const partMembers = object({ ...updateMembers, ...createMembers }, 'ExamplePart');
 
 type Given = Partial<Infer<typeof partMembers>>;
 

@@ -1,6 +1,16 @@
 import { hash } from 'node:crypto';
 import type { Caller, Metadata } from '@fairlead/eventing';
-import { BadRequest, Conflict, NotFound, PayloadTooLarge, Unprocessable } from '@fairlead/schema';
+import {
+  BadRequest,
+  check,
+  Conflict,
+  datetime,
+  NotFound,
+  PayloadTooLarge,
+  Problems,
+  requireSame,
+  Unprocessable,
+} from '@fairlead/schema';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import type { Dataset } from '../datasets/dataset';
 import { newAttachments } from './example-attachments';
@@ -161,6 +171,7 @@ function changedExample(sent: SentExample, current: CurrentExample): ChangedExam
   if (sent.dataset !== undefined && sent.dataset !== current.dataset_id) {
     throw new BadRequest(`Example ${id!} cannot be moved to another dataset.`);
   }
+  requireOwn(sent, current);
   const attachments = newAttachments(id!, current.attachments ?? [], sent.attachments, sent.operations);
   requireFew(id!, attachments?.length ?? 0);
   const changes = {
@@ -170,6 +181,21 @@ function changedExample(sent: SentExample, current: CurrentExample): ChangedExam
     attachments: attachments && listed(attachments) === listed(current.attachments) ? undefined : attachments,
   };
   return Object.values(changes).some((value) => value !== undefined) ? [{ id: id!, ...changes }] : [];
+}
+
+/** @throws BadRequest for what an example gets only when it is made */
+function requireOwn({ created_at, sourceRun, useSourceRun, sourceAttachments }: SentExample, current: CurrentExample) {
+  const own = { created_at: current.created_at, source_run_id: current.source_run_id };
+  const use = { use_source_run_io: false, use_source_run_attachments: [] };
+  requireSame(
+    {
+      created_at: created_at === undefined ? undefined : check(datetime(), created_at, [], new Problems()),
+      source_run_id: sourceRun,
+      use_source_run_io: useSourceRun,
+      use_source_run_attachments: sourceAttachments,
+    },
+    { ...own, ...use },
+  );
 }
 
 function requireFew(id: string, attachments: number): void {

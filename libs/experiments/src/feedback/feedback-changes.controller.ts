@@ -11,7 +11,23 @@ import {
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
-import { bool, type Infer, instant, int, note, num, object, optional, rawDict, str, union } from '@fairlead/schema';
+import {
+  bool,
+  datetime,
+  fixed,
+  type Infer,
+  instant,
+  int,
+  note,
+  num,
+  object,
+  optional,
+  rawDict,
+  requireSame,
+  str,
+  union,
+  uuid,
+} from '@fairlead/schema';
 import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
@@ -31,10 +47,30 @@ const changeBody = object(
     value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
     comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
     correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+    id: fixed(uuid()),
+    key: fixed(str()),
+    run_id: fixed(uuid()),
+    session_id: fixed(uuid()),
+    trace_id: fixed(uuid()),
+    comparative_experiment_id: fixed(uuid()),
+    created_at: fixed(datetime()),
+    start_time: fixed(datetime()),
+    feedback_source: fixed(
+      object({
+        type: note(optional(str()), 'What gave the feedback.'),
+        metadata: note(optional(rawDict()), 'Further facts about it.'),
+      }),
+    ),
+    extra: fixed(rawDict()),
   },
   'FeedbackUpdate',
 );
 const KEPT = new Set(['score', 'value', 'comment', 'correction']);
+const FIXED = [
+  ...(['id', 'key', 'run_id', 'session_id', 'trace_id', 'comparative_experiment_id'] as const),
+  ...(['created_at', 'start_time', 'feedback_source', 'extra'] as const),
+] as const;
+const KNOWN = new Set<string>([...KEPT, ...FIXED]);
 const feedbackPath = idPath('feedback_id');
 
 /** Changes feedback that was given, whoever gave it, and takes it back. */
@@ -69,14 +105,15 @@ export class FeedbackChangesController {
     const { metadata } = context;
     const row = await this.row(context.tenantId, id);
     const texts = sent.members();
+    requireSameFeedback(given, texts, row);
     const change: FeedbackChanged['data'] = {
       id,
       ...(given.score !== undefined && { score_sent: null, ...scoreData(given.score, texts.get('score')) }),
       ...Object.fromEntries([...texts].filter(([name]) => KEPT.has(name) && name !== 'score')),
       modified_at: instant().iso,
     };
-    warnOfIgnored(reply, sent.others(KEPT));
-    if (texts.size === sent.others(KEPT).length) return feedbackJson(row);
+    warnOfIgnored(reply, sent.others(KNOWN));
+    if (![...texts.keys()].some((name) => KEPT.has(name))) return feedbackJson(row);
     const event = { type: 'FeedbackChanged' as const, data: change };
     await this.store.append(streamName('experiment', row.session_id), 'any', [event], metadata);
     return feedbackJson({ ...row, ...change, modified: change.modified_at });
@@ -104,4 +141,25 @@ export class FeedbackChangesController {
     );
     return found(rows[0], 'Feedback ID', id);
   }
+}
+
+/** @throws BadRequest when what the feedback is on, or where it is from, would change */
+function requireSameFeedback(
+  given: Infer<typeof changeBody>,
+  texts: ReadonlyMap<string, string>,
+  row: FeedbackRow,
+): void {
+  if (!FIXED.some((name) => given[name] !== undefined)) return;
+  const parsed = (name: string) => (texts.has(name) ? (JSON.parse(texts.get(name)!) as object) : undefined);
+  const present = JSON.parse(feedbackJson(row)) as Readonly<Record<string, object>>;
+  const source = parsed('feedback_source');
+  const sent = Object.fromEntries(FIXED.map((name) => [name, given[name]]));
+  requireSame(
+    {
+      ...sent,
+      feedback_source: source && { ...present.feedback_source, ...source },
+      extra: parsed('extra'),
+    },
+    present,
+  );
 }

@@ -129,7 +129,8 @@ export class FeedbackConfigsController {
     const { body } = validateRequest(request, { body: changeBody });
     const { feedback_key, is_lower_score_better } = body;
     if (body.add_categories || body.remove_categories) {
-      const detail = 'Fairlead does not offer changes of single categories: send the whole feedback_config.';
+      const detail =
+        'Fairlead does not offer changes of single categories (add_categories, remove_categories): send the whole feedback_config.';
       throw new HttpProblem(501, detail, { headers: { 'x-should-retry': 'false' } });
     }
     const row = await this.row(context, feedback_key);

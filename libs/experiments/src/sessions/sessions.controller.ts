@@ -16,6 +16,7 @@ import {
 import {
   bool,
   datetime,
+  fixed,
   type Infer,
   instant,
   literal,
@@ -23,6 +24,7 @@ import {
   object,
   optional,
   rawDict,
+  requireSame,
   str,
   uuid,
 } from '@fairlead/schema';
@@ -129,7 +131,10 @@ const createBody = object(
   },
   'TracerSessionCreate',
 );
-const patchBody = object(changeable, 'TracerSessionUpdate');
+const patchBody = object(
+  { ...changeable, id: fixed(uuid()), start_time: fixed(datetime()), reference_dataset_id: fixed(uuid()) },
+  'TracerSessionUpdate',
+);
 
 @Area('Experiments')
 @Controller('api/v1/sessions')
@@ -225,7 +230,17 @@ export class SessionsController {
     const { path: asked, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });
     const dataset = given.default_dataset_id;
     if (dataset) found((await hasDataset(this.pool, context.tenantId, dataset)) || undefined, 'Dataset ID', dataset);
-    return this.change(context, asked.session_id, changesIn(sent, given));
+    const { session_id } = asked;
+    const { id, start_time, reference_dataset_id } = given;
+    if (id !== undefined || start_time !== undefined || reference_dataset_id !== undefined) {
+      const present = found(
+        await findPlainSession(this.pool, context.tenantId, session_id, {}),
+        'Session ID',
+        session_id,
+      );
+      requireSame({ id, start_time, reference_dataset_id }, JSON.parse(present) as object);
+    }
+    return this.change(context, session_id, changesIn(sent, given));
   }
 
   @Delete(':session_id')

@@ -4,6 +4,7 @@ import {
   BadRequest,
   canonicalUuid,
   datetime,
+  fixed,
   type Infer,
   int,
   list,
@@ -14,6 +15,7 @@ import {
   parseJson,
   PayloadTooLarge,
   rawDict,
+  requireSame,
   str,
   union,
   Unprocessable,
@@ -93,7 +95,10 @@ const members = {
 };
 const KNOWN: ReadonlySet<string> = new Set(['id', ...Object.keys(members)]);
 /** Body of PATCH /runs/{run_id}. */
-export const runChange = object(members, 'RunUpdate');
+export const runChange = object(
+  { id: fixed(uuid()), ...members, session_id: fixed(uuid()), session_name: fixed(str()) },
+  'RunUpdate',
+);
 /** Body of POST /runs. */
 export const runBody = object(
   { id: note(uuid(), 'Identifier of the run, chosen by the client.'), ...members },
@@ -114,8 +119,10 @@ const batchOutline = object({ post: optional(list(int()), []), patch: optional(l
 /** One run from the text of a JSON object of at most `depth` levels; `id` when the path names it. @throws Unprocessable */
 export function readRun(json: Buffer, depth: number, id?: string, loc: Loc = ['body']): SentRun {
   const value = parseJson(json, depth, MOST_VALUES);
-  const given = id === undefined ? validate(runBody, value, [...loc]) : { id, ...validate(runChange, value, [...loc]) };
-  return sentRun(given, memberSlices(json), loc);
+  if (id === undefined) return sentRun(validate(runBody, value, [...loc]), memberSlices(json), loc);
+  const given = validate(runChange, value, [...loc]);
+  requireSame({ id: given.id }, { id });
+  return sentRun({ ...given, id }, memberSlices(json), loc);
 }
 
 /**

@@ -212,11 +212,18 @@ async function withFewAttachments(
   });
 }
 
-/** True when the tenant has the run; one that is not there may only be about to come. @throws ViewBehind */
-export async function hasRun({ pool, consistency }: Parts, tenantId: string, id: string): Promise<boolean> {
-  const text = 'select 1 from runs where id = $1 and tenant_id = $2';
-  const look = async () => (await pool.query(text, [id, tenantId])).rowCount === 1;
-  if (await look()) return true;
+/** Returns the session of a run of the tenant; one that is not there may only be about to come. @throws ViewBehind */
+export async function sessionOfRun(
+  { pool, consistency }: Parts,
+  tenantId: string,
+  id: string,
+): Promise<{ readonly session_id: string; readonly session_name: string } | undefined> {
+  const text = `select s.id as session_id, s.name as session_name from runs r join sessions s on s.id = r.session_id
+    where r.id = $1 and r.tenant_id = $2`;
+  const look = async () =>
+    (await pool.query<{ session_id: string; session_name: string }>(text, [id, tenantId])).rows[0];
+  const found = await look();
+  if (found) return found;
   await consistency.upToDate(tenantId, [experimentsView.name]);
   return look();
 }

@@ -10,12 +10,12 @@ import {
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
-import { NotFound } from '@fairlead/schema';
+import { NotFound, requireSame } from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { batchBody, runBody, runChange, type SentParts } from './live-runs.body';
-import { hasRun, receiveRuns } from './live-runs.commands';
+import { receiveRuns, sessionOfRun } from './live-runs.commands';
 import type { BodyKind } from './live-runs.read';
 import { nothingStored, refusedList } from '../../refused/refusal';
 import { RefusedItems } from '../../refused/refused-items.store';
@@ -143,7 +143,7 @@ export class LiveRunsController {
   @HttpCode(202)
   @Scope('write', { stream: true, programs: true })
   @Describe({ summary: 'Change a run', path: runPath, body: runChange, takes: ['x-reason'], gives: ['Warning'] })
-  @Answers({ 202: shape.empty, 409: 'The experiment was uploaded.' })
+  @Answers({ 202: shape.empty, 400: 'It names another session.', 409: 'The experiment was uploaded.' })
   async update(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
@@ -151,8 +151,15 @@ export class LiveRunsController {
   ) {
     const body = await readJson(request, MOST_BYTES);
     const { run_id: id } = validateRequest(request, { path: runPath }).path;
-    if (!(await hasRun(this, context.tenantId, id))) throw new NotFound(`Run ID ${id} not found.`);
-    return this.receive(context, reply, await this.read(context, 'run', body, id));
+    const session = await sessionOfRun(this, context.tenantId, id);
+    if (!session) throw new NotFound(`Run ID ${id} not found.`);
+    const sent = await this.read(context, 'run', body, id);
+    const [run] = sent.runs;
+    // What a program sends goes into the project of its key, whatever it names.
+    if (run && context.actor.project === undefined) {
+      requireSame({ session_id: run.sessionId, session_name: run.sessionName }, session);
+    }
+    return this.receive(context, reply, sent);
   }
 
   private read({ actor }: CommandContext, kind: BodyKind, body: Buffer, argument?: string): Promise<SentParts> {
