@@ -226,7 +226,7 @@ describe('a deployment on this machine', () => {
     expect(seen).toMatchObject({ body: 'a body', headers: { cookie: 'mine=2', authorization: 'Bearer theirs' } });
     expect(seen.headers).not.toHaveProperty('x-api-key');
     expect(answer.headers).toMatchObject({
-      'set-cookie': ['mine=1'],
+      'set-cookie': [`mine=1; Path=/apps/${id}`],
       'content-security-policy': expect.stringMatching(/^sandbox /),
     });
     expect((await service.ask('GET', `/apps/${id}/`, { headers: { 'x-api-key': 'stranger' } })).statusCode).toBe(404);

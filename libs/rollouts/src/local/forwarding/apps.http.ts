@@ -130,7 +130,7 @@ function dropRest(raw: IncomingMessage, back: ServerResponse): void {
   };
   const tooLong = () => (back.writableFinished ? end() : back.once('finish', end));
   const late = setTimeout(tooLong, DROPPED_MS).unref();
-  raw.once('close', () => clearTimeout(late));
+  for (const over of ['end', 'close']) raw.once(over, () => clearTimeout(late));
   raw.on('data', (chunk: Buffer) => {
     const before = left;
     left -= chunk.length;
