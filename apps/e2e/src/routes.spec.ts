@@ -67,6 +67,8 @@ const FROM_STREAMS = [
   '/api/v1/workspaces/current/usage',
   '/v1/changes',
   '/v1/integrations/:integration_id',
+  '/v1/integrations/:integration_id/deliveries',
+  '/v1/integrations/:integration_id/deliveries/:delivery_id',
   '/v1/integrations/codehost/:integration_id/repos',
   '/v1/integrations/managed/codehost/:integration_id/repos',
   '/v1/parked-subjects',

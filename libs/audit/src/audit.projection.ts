@@ -2,20 +2,23 @@ import { categoryOf, idOf, type Projection, type Recorded } from '@fairlead/even
 import type { PoolClient } from 'pg';
 import { operationOf } from './operation';
 
-/** Types that are left out, because the event of what was created follows. */
-const UNTOLD = new Set(['NameReserved', 'NameReleased']);
+/** Types that are left out, because another event of the same append says what was done. */
+const UNTOLD = new Set(['NameReserved', 'NameReleased', 'BuildOnPushPaused']);
 const SYSTEM = 'system:';
 
 /**
- * Keeps the table `audit_log`: one row per event, whatever its metadata says, because clients choose request ids. What
- * the service does by itself is left out.
+ * Keeps the table `audit_log`: one row per action, whatever its metadata says, because clients choose request ids. What
+ * the service does by itself is left out, except revisions for pushes, which somebody outside has caused.
  */
 export const auditView: Projection = {
   name: 'audit.log',
   gatherMs: 500,
   async handle(events: Recorded[], tx: PoolClient) {
-    const told = events.filter(({ type, metadata: { tenant, actor } }) => {
-      return tenant !== undefined && actor !== undefined && !actor.startsWith(SYSTEM) && !UNTOLD.has(type);
+    const told = events.filter((event) => {
+      const { tenant, actor } = event.metadata;
+      if (tenant === undefined || actor === undefined || UNTOLD.has(event.type)) return false;
+      if (event.type === 'RevisionCreated' && causeOf(event) === 'push') return true;
+      return !actor.startsWith(SYSTEM) && !isPartOfAnother(event);
     });
     if (told.length === 0) return;
     await tx.query({
@@ -42,3 +45,18 @@ export const auditView: Projection = {
     });
   },
 };
+
+/** Whether an event follows from another one of the same append: a revision from a change, a turn from a new revision. */
+function isPartOfAnother(event: Recorded): boolean {
+  if (event.type === 'RevisionCreated') return causeOf(event) === 'change';
+  if (event.type !== 'RevisionStatusChanged') return false;
+  const { status, replaced_by } = event.data as { readonly status: string; readonly replaced_by?: string };
+  return status !== 'INTERRUPTED' || replaced_by !== undefined;
+}
+
+/** What made a revision: a push, a roll-back, or the creation or change that is in the log just before it. */
+function causeOf({ data }: Recorded): 'push' | 'redeploy' | 'change' {
+  const { push, redeployed_from } = data as { readonly push?: object; readonly redeployed_from?: string };
+  if (push) return 'push';
+  return redeployed_from === undefined ? 'change' : 'redeploy';
+}

@@ -41,3 +41,49 @@ export function repositoryOf(baseUrl: string, repoUrl: string): readonly string[
 function pathOf({ pathname }: URL): string[] {
   return pathname.split('/').filter((part) => part !== '');
 }
+
+/** The address of a repository as it is compared: hosts do not tell cases apart and take a `.git` at the end. */
+export function plainRepository(url: string): string {
+  return url
+    .toLowerCase()
+    .replace(/\/+$/, '')
+    .replace(/\.git$/, '');
+}
+
+/** A deployment of a repository, as far as pushes concern it. */
+export interface PushFollower {
+  readonly deployment_id: string;
+  readonly name: string;
+  /** As the deployment has it. */
+  readonly repo_url: string;
+  readonly repo_ref: string | null;
+  /** Commit of its latest revision; null before it is known. */
+  readonly repo_commit_sha: string | null;
+  /** Why it builds no push at all, as the end of a sentence about it; null when it does. */
+  readonly refusal: string | null;
+  /** Patterns of files of which a push must change one; none accept every push. */
+  readonly paths: readonly string[];
+}
+
+/** The deployments that a push can concern. The class is also its injection token. */
+export abstract class PushFollowers {
+  /**
+   * Returns the deployments of a workspace that come from an integration and one of these repositories, each as
+   * `plainRepository` has it.
+   */
+  abstract of(
+    tenantId: string,
+    integrationId: string,
+    repositories: readonly string[],
+  ): Promise<readonly PushFollower[]>;
+}
+
+/** The push that a revision was made for. What a host does not say is null. */
+export interface PushCause {
+  /** Identifier of the delivery in the list of the integration. */
+  readonly delivery_id: string;
+  readonly pusher: string | null;
+  readonly author: string | null;
+  /** First line of the message of the commit. */
+  readonly subject: string | null;
+}

@@ -1,3 +1,4 @@
+import type { PushCause } from './connections';
 import type { RevisionSourceMessage, SourceConfigMessage } from './rollouts';
 
 /**
@@ -46,7 +47,12 @@ export interface PushReceivedMessage {
   readonly repo_url: string;
   /** In full: `refs/heads/main`. */
   readonly ref: string;
+  /** The head of the branch, as the host answered after the delivery. */
   readonly repo_commit_sha: string;
+  /** The deployments that the push is for; absent in events of earlier versions, which were for every follower. */
+  readonly deployments?: readonly string[];
+  /** Absent in events of earlier versions. */
+  readonly cause?: PushCause;
 }
 
 /**
@@ -68,6 +74,15 @@ export abstract class CommitResolver {
     commit: string,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Buffer>>;
+}
+
+/** Finds out what a name in a repository stands for. The class is also its injection token. */
+export abstract class RepositoryNames {
+  /**
+   * Returns true when a name is that of a tag and of no branch; false otherwise, and when the host does not answer within
+   * a few seconds.
+   */
+  abstract isTag(tenantId: string, integrationId: string, repoUrl: string, name: string): Promise<boolean>;
 }
 
 /** The code host gives no answer now, and another attempt may succeed. The message is a sentence. */

@@ -1,3 +1,5 @@
+import type { PushCause } from './connections';
+
 /** What deployments tell those who roll revisions out, and what these tell back. */
 
 /** A value that only the vault opens, for the tenant, the deployment's id as subject, and the secret's name. */
@@ -22,6 +24,7 @@ export interface SourceConfigMessage {
   readonly listener_config?: { readonly cluster_namespace?: string };
   readonly deployment_type?: string;
   readonly build_on_push?: boolean;
+  readonly build_on_push_paths?: readonly string[];
   readonly custom_url?: string;
   readonly install_command?: string;
   readonly build_command?: string;
@@ -39,6 +42,8 @@ export interface RevisionCreatedMessage {
     readonly { readonly name: string; readonly secret_name: string; readonly secret_key: string }[] | null;
   /** The revision that this one repeats. */
   readonly redeployed_from?: string;
+  /** The push that it was made for. */
+  readonly push?: PushCause;
 }
 
 /** `RevisionStatusChanged`: of the revisions of one deployment at most one has a running status at a time. */

@@ -1,4 +1,4 @@
-import { BadRequest, HttpProblem, NotFound } from '@fairlead/schema';
+import { BadRequest, Conflict, HttpProblem, NotFound } from '@fairlead/schema';
 
 /** The request contradicts a rule of integrations; the sentence names the member. */
 export class InvalidIntegration extends BadRequest {}
@@ -14,5 +14,19 @@ export class IntegrationNotFound extends NotFound {
 export class DeliveryRefused extends HttpProblem {
   constructor(status: 400 | 401, detail: string) {
     super(status, detail);
+  }
+}
+
+/** The integration has no such delivery, or its entry was deleted. */
+export class DeliveryNotFound extends NotFound {
+  constructor(id: string) {
+    super(`Delivery ID ${id} not found.`);
+  }
+}
+
+/** There is nothing of a delivery to try again. */
+export class DeliverySettled extends Conflict {
+  constructor(id: string, status: string) {
+    super(`Delivery ID ${id} has no push that was set aside or ignored: its status is ${status}.`);
   }
 }

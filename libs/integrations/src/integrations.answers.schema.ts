@@ -34,7 +34,3 @@ export const repository = object('Repository', {
   url: noted(text, 'Address of the repository; value for `source_config.repo_url` of a deployment.'),
   default_branch: noted(text, 'Default branch; value for `source_revision_config.repo_ref` of a deployment.'),
 });
-
-export const delivered = object('WebhookReceived', {
-  pushes: noted(integer, 'Number of branch updates in the delivery.'),
-});

@@ -10,11 +10,17 @@ import { IntegrationsRemover } from './integrations-removal.service';
 import { integrationsProjection, IntegrationsView } from './integrations.projection';
 import { Repositories } from './repositories/repositories.service';
 import { RepositoriesController } from './repositories/repositories.controller';
-import { WebhooksController } from './webhooks.controller';
+import { BranchHeads } from './deliveries/branch-head.worker';
+import { DeliveriesController } from './deliveries/deliveries.controller';
+import { DeliveryIntake } from './deliveries/delivery-intake.service';
+import { DeliveryQueries } from './deliveries/delivery.queries';
+import { DeliveryStore } from './deliveries/delivery.store';
+import { PushBranches } from './deliveries/push-branches.store';
+import { WebhooksController } from './deliveries/webhooks.controller';
 
 /**
- * Integrations with code hosts: their records, repositories, commits and pushes. Needs the providers of EventingModule;
- * provides those of {@link CommitsModule}.
+ * Integrations with code hosts: their records, repositories, commits and pushes. Needs the providers of EventingModule, and
+ * PushFollowers of a global module; provides those of {@link CommitsModule}.
  */
 @Module({})
 export class IntegrationsModule implements OnModuleInit {
@@ -30,8 +36,19 @@ export class IntegrationsModule implements OnModuleInit {
       module: IntegrationsModule,
       imports: [CommitsModule.with(options)],
       // The listings first: `codehost` is no id.
-      controllers: [RepositoriesController, IntegrationsController, WebhooksController, IntegrationsConsumer],
+      controllers: [
+        RepositoriesController,
+        IntegrationsController,
+        WebhooksController,
+        DeliveriesController,
+        IntegrationsConsumer,
+      ],
       providers: [
+        BranchHeads,
+        DeliveryIntake,
+        DeliveryQueries,
+        DeliveryStore,
+        PushBranches,
         IntegrationsView,
         IntegrationsRemover,
         Repositories,

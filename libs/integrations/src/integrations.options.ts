@@ -9,6 +9,31 @@ interface Retry {
   readonly longestWait: number;
 }
 
+/** What is kept of deliveries, and how long a host is asked about one; times in milliseconds. */
+interface Deliveries {
+  /** Pauses after the first, second … attempt to ask the host; the last one is repeated. */
+  readonly pauses: readonly number[];
+  /** Time after which a delivery is set aside when the host did not answer. */
+  readonly patience: number;
+  /** Time in which equal bodies without an id of the host are the same delivery. */
+  readonly repetition: number;
+  readonly retention: number;
+  readonly mostOfIntegration: number;
+  readonly mostOfTenant: number;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DELIVERIES: Deliveries = {
+  pauses: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR],
+  patience: 8 * HOUR,
+  repetition: 10 * MINUTE,
+  retention: 30 * 24 * HOUR,
+  mostOfIntegration: 1000,
+  mostOfTenant: 10_000,
+};
+
 /** Settings of the integrations service; the class is also their injection token. */
 export class IntegrationsOptions {
   constructor(
@@ -22,5 +47,6 @@ export class IntegrationsOptions {
     readonly listDeadline = 120_000,
     /** Time limit for finding one commit (ms). */
     readonly commitDeadline = 20_000,
+    readonly deliveries = DELIVERIES,
   ) {}
 }

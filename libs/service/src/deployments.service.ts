@@ -7,6 +7,7 @@ export async function deployments(settings?: Settings): Promise<Service> {
   const { deploymentsEntities, DeploymentsModule, deploymentsMigrations, DeploymentsOptions } =
     await import('@fairlead/deployments');
   const plans = settings && (await plansOf(settings.rollouts));
+  const { CommitsModule, integrationsMigrations, IntegrationsOptions } = await import('@fairlead/integrations');
   return {
     migrations: deploymentsMigrations,
     entities: deploymentsEntities,
@@ -14,6 +15,10 @@ export async function deployments(settings?: Settings): Promise<Service> {
       const outbound = new OutboundPolicy(outboundAllow);
       const more = { publicUrl, registry, outbound, unusedAfter, plans };
       return DeploymentsModule.with(new DeploymentsOptions(hosting, more));
+    },
+    alone: {
+      migrations: integrationsMigrations,
+      modules: ({ outboundAllow }) => [CommitsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow)))],
     },
   };
 }

@@ -4,9 +4,11 @@ import type { Service } from './service';
 export async function integrations(): Promise<Service> {
   const { integrationsEntities, IntegrationsModule, integrationsMigrations, IntegrationsOptions } =
     await import('@fairlead/integrations');
+  const { deploymentsMigrations, SourcesModule } = await import('@fairlead/deployments');
   return {
     migrations: integrationsMigrations,
     entities: integrationsEntities,
     module: ({ outboundAllow }) => IntegrationsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
+    alone: { migrations: deploymentsMigrations, modules: () => [SourcesModule.with()] },
   };
 }

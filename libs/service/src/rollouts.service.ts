@@ -10,7 +10,7 @@ type Rollouts = typeof import('@fairlead/rollouts');
 export async function rollouts(): Promise<Service> {
   const domain = await import('@fairlead/rollouts');
   const { deploymentsMigrations, SourcesModule } = await import('@fairlead/deployments');
-  const { CommitsModule, IntegrationsOptions } = await import('@fairlead/integrations');
+  const { CommitsModule, integrationsMigrations, IntegrationsOptions } = await import('@fairlead/integrations');
   const { rolloutsMigrations, RolloutsModule, RolloutsOptions } = domain;
   return {
     migrations: rolloutsMigrations,
@@ -21,7 +21,7 @@ export async function rollouts(): Promise<Service> {
       return RolloutsModule.with(chosen, new RolloutsOptions(settings));
     },
     alone: {
-      migrations: deploymentsMigrations,
+      migrations: [...deploymentsMigrations, ...integrationsMigrations],
       modules: ({ outboundAllow }) => [
         SourcesModule.with(),
         CommitsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),

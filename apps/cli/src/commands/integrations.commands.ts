@@ -20,5 +20,18 @@ export const integrations: Group = {
       example: "'our code host'",
       columns: ['url', 'owner', 'name', 'default_branch'],
     },
+    deliveries: {
+      route: `GET ${ONE}/deliveries`,
+      example: "'our code host' --status set_aside",
+      columns: ['id', 'status', 'event', 'times', 'last_received_at', 'reason'],
+    },
+    delivery: {
+      route: `GET ${ONE}/deliveries/{delivery_id}`,
+      example: "'our code host' 0198c1f0-0000-7000-8000-000000000001",
+    },
+    'retry-delivery': {
+      route: `POST ${ONE}/deliveries/{delivery_id}/retry`,
+      example: "'our code host' 0198c1f0-0000-7000-8000-000000000001",
+    },
   },
 };

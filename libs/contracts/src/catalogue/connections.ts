@@ -32,11 +32,13 @@ export const connectionEvents = {
     schema: 1,
     operation: 'create_push',
     topic: 'internal.v1',
-    facts: ({ integration_id, repo_url, ref, repo_commit_sha }: PushReceivedMessage) => ({
+    facts: ({ integration_id, repo_url, ref, repo_commit_sha, deployments, cause }: PushReceivedMessage) => ({
       integration_id,
       repo_url,
       ref,
       repo_commit_sha,
+      ...(deployments && { deployments }),
+      ...(cause && { cause }),
     }),
   },
   OAuthProviderAdded: {

@@ -7,7 +7,7 @@ import type {
   RevisionStatusChangedMessage,
   SourceConfigMessage,
 } from '../rollouts';
-import { ID, idOrNull, members, ref, TEXT } from './payload';
+import { ID, idOrNull, members, ref, TEXT, TEXT_OR_NULL } from './payload';
 import type { Row } from './row';
 
 /** A row of an event that asks for what runs to be stopped, started or restarted. */
@@ -120,14 +120,23 @@ export const deploymentEvents = {
       source,
       source_revision_config: publicRevision(message.source_revision_config),
       redeployed_from: message.redeployed_from ?? null,
+      ...(message.push && { push: message.push }),
     }),
-    payload: members({
-      revision_id: ID,
-      deployment_id: ID,
-      source: TEXT,
-      source_revision_config: ref('SourceRevisionConfig'),
-      redeployed_from: idOrNull('The revision that this one repeats.'),
-    }),
+    payload: members(
+      {
+        revision_id: ID,
+        deployment_id: ID,
+        source: TEXT,
+        source_revision_config: ref('SourceRevisionConfig'),
+        redeployed_from: idOrNull('The revision that this one repeats.'),
+      },
+      {
+        push: {
+          description: 'The push that it was made for; absent for others.',
+          ...members({ delivery_id: ID, pusher: TEXT_OR_NULL, author: TEXT_OR_NULL, subject: TEXT_OR_NULL }),
+        },
+      },
+    ),
   },
   RevisionStatusChanged: {
     schema: 1,
@@ -179,8 +188,13 @@ function changedMembers({ source_config, ...others }: DeploymentPatchedMessage):
 }
 
 function publicConfig(config: SourceConfigMessage) {
-  const { integration_id, repo_url, deployment_type, build_on_push, custom_url, listener_id } = config;
-  return { integration_id, repo_url, deployment_type, build_on_push, custom_url, listener_id };
+  const { integration_id, repo_url, deployment_type, build_on_push, build_on_push_paths, custom_url, listener_id } =
+    config;
+  return {
+    ...{ integration_id, repo_url, deployment_type, build_on_push },
+    ...(build_on_push_paths && { build_on_push_paths }),
+    ...{ custom_url, listener_id },
+  };
 }
 
 function publicRevision(config: RevisionSourceMessage) {

@@ -11,6 +11,7 @@ export function ref(name: keyof typeof SCHEMAS): object {
 }
 
 export const TEXT = { type: 'string' };
+export const TEXT_OR_NULL = { type: ['string', 'null'] };
 export const COUNT = { type: 'integer', minimum: 0 };
 export const TIME = { type: 'string', format: 'date-time' };
 export const NUMBER_OR_NULL = { type: ['number', 'null'] };
@@ -34,6 +35,7 @@ export const SCHEMAS = {
       repo_url: TEXT,
       deployment_type: TEXT,
       build_on_push: { type: 'boolean' },
+      build_on_push_paths: { type: 'array', items: TEXT },
       custom_url: TEXT,
       listener_id: TEXT,
     },

@@ -1,3 +1,4 @@
+import type { PushCause } from '@fairlead/contracts';
 import { type Recorded, same } from '@fairlead/eventing';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
 import type { DeploymentEvent, SecretsRead, Snapshot } from './deployment-events';
@@ -19,6 +20,8 @@ interface HistoryEntry {
   readonly request_id: string | null;
   readonly reason: string | null;
   readonly changes: readonly Change[];
+  /** The push that a revision was made for. */
+  readonly push?: PushCause;
   /** Names of the secrets whose values were read. */
   readonly secrets_read?: readonly string[];
 }
@@ -33,7 +36,8 @@ export class HistoryFold {
     this.state = deploymentModel.evolve(before, event);
     if (!isWanted) return undefined;
     const changes = [...compare(members(before), members(this.state)), ...statusChange(event)];
-    return { ...cause(event), version: event.version, changes };
+    const push = event.type === 'RevisionCreated' ? event.data.push : undefined;
+    return { ...cause(event), version: event.version, changes, ...(push && { push }) };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PushCause } from '@fairlead/contracts';
 import type { DomainEvent, Sealed } from '@fairlead/eventing';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
@@ -40,6 +41,8 @@ export interface SourceConfig {
   readonly repo_url?: string;
   readonly deployment_type?: DeploymentType;
   readonly build_on_push?: boolean;
+  /** Patterns of files; a push that changes none of them is not built. */
+  readonly build_on_push_paths?: readonly string[];
   readonly custom_url?: string;
   readonly resource_spec?: ResourceSpec;
   readonly listener_id?: string;
@@ -126,6 +129,8 @@ type RevisionCreated = DomainEvent<
     readonly deployment_id: string;
     /** The revision whose snapshot this one repeats. */
     readonly redeployed_from?: string;
+    /** The push that it was made for; absent in events of earlier versions. */
+    readonly push?: PushCause;
   }
 >;
 type RevisionStatusChanged = DomainEvent<

@@ -17,6 +17,10 @@ const sourceConfig = object('SourceConfig', {
   repo_url: noted(nullable(text), 'URL of the repository; null for other sources than `codehost`.'),
   deployment_type: noted(nullable(oneOf(...DEPLOYMENT_TYPES)), 'Kind that the client chose; null when it chose none.'),
   build_on_push: noted(nullable(boolean), 'Whether a push makes a revision; null, which means no, when never set.'),
+  build_on_push_paths: noted(
+    nullable(list(text)),
+    'Patterns of files of which a push must change one to be built; null, which means any file, when never set.',
+  ),
   custom_url: noted(
     nullable(text),
     'Address at which users reach the deployment: the one that was given, or that of its program on the machine of the server; null when there is neither.',
@@ -133,12 +137,19 @@ const revisionMembers = {
   source_revision_config: noted(sourceRevisionConfig, 'What the revision deploys.'),
 };
 export const revision = object('Revision', revisionMembers);
+const push = object('RevisionPush', {
+  delivery_id: noted(uuid, 'The delivery that reported the push, in the list of the integration.'),
+  pusher: noted(nullable(text), 'User of the code host who pushed, as the host said; null when it did not.'),
+  author: noted(nullable(text), 'Author of the commit, as the commit says; null when not known.'),
+  subject: noted(nullable(text), 'First line of the message of the commit; null when not known.'),
+});
 const causes = {
   'number?': noted(integer, 'Place of the revision among those of the deployment, from 1; only with `include=cause`.'),
   'reason?': noted(nullable(text), 'The header `x-reason` of the request that made it; null when it was not sent.'),
   'actor?': noted(nullable(text), 'Identifier of the API key that made it, or `system:` and a service; else null.'),
   'actor_name?': noted(nullable(text), 'Description of that API key; null for others.'),
   'redeployed_from?': noted(nullable(uuid), 'The revision that it repeats; null when it repeats none.'),
+  'push?': noted(nullable(push), 'The push that it was made for; null for others.'),
   'executor?': noted(
     nullable(text),
     'What deployed it, a value of the setting `EXECUTOR`; null before that, and for revisions of earlier versions.',
@@ -192,6 +203,7 @@ export const history = shape.countedPage(
     request_id: noted(nullable(text), 'The `x-request-id` of the request; null when no request caused it.'),
     reason: noted(nullable(text), 'The header `x-reason` of the request; null when it was not sent.'),
     changes: noted(list(change), 'Members that it changed.'),
+    'push?': noted(push, 'The push that a revision was made for; only in entries of these.'),
     'secrets_read?': noted(list(text), 'Names of the secrets whose values were read; only in entries of readings.'),
   }),
 );

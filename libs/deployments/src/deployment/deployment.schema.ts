@@ -64,6 +64,10 @@ const sourceConfig = object(
       optional(bool()),
       'True: each push to the branch in `repo_ref` makes a revision. Only for `codehost`, and not when `repo_ref` is a tag.',
     ),
+    build_on_push_paths: note(
+      optional(list(str({ min: 1, max: 200 }), { max: 20 })),
+      'Patterns of files: a push is built only if it changes a file that they choose, as in path filters of the CI of the code host. `[]` chooses all files. Only for `codehost`.',
+    ),
     custom_url: note(
       optional(customUrl),
       'Address at which users reach the deployment: http or https; empty for none. Stored and answered, never called.',

@@ -66,6 +66,7 @@ describe('POST /v2/deployments', () => {
         ...REPOSITORY,
         deployment_type: 'prod',
         build_on_push: null,
+        build_on_push_paths: null,
         custom_url: null,
         resource_spec: null,
         listener_id: null,

@@ -123,6 +123,7 @@ export class DeploymentsController {
     const decide = create(tried, tenantId, ids, hosting);
     (plans ? checkedBy(plans, decide) : decide)(null);
     await this.named.check(tenantId, sent.source_config);
+    await this.named.checkBranch(tenantId, sent.source_config, sent.source_revision_config);
     if (query.dry_run) {
       const planned = await this.commands.previewCreate(context, ids, tried, hosting);
       if (plans) await rehearse(plans, reply, planned);
@@ -228,6 +229,7 @@ export class DeploymentsController {
     const { hosting, plans } = this.options;
     const wanted = this.addresses.sent(context, id, sent);
     const place = plans && (await placeOf(this.store, id));
+    await this.checkBranch(context, id, wanted);
     const changes = (secrets: OfferedSecret[] | undefined, revisionId: string) => {
       const decide = patch({ ...wanted, secrets }, revisionId, hosting);
       return plans ? checkedBy(plans, decide, place) : decide;
@@ -296,6 +298,22 @@ export class DeploymentsController {
     const { state } = await this.commands.change(context, path.deployment_id, tag(sent.tag_value_ids));
     reply.header('etag', etag(state.edition));
     return { tag_value_ids: state.tag_value_ids };
+  }
+
+  /** Asks the code host about the branch of a PATCH that changes it, or that begins to build pushes. */
+  private async checkBranch({ tenantId }: CommandContext, id: string, wanted: Infer<typeof patchRequest>) {
+    const { repo_ref } = wanted.source_revision_config ?? {};
+    const { build_on_push } = wanted.source_config ?? {};
+    if (build_on_push === false || (repo_ref === undefined && build_on_push === undefined)) return;
+    const { state } = await this.commands.find(tenantId, id);
+    const { source_config: config, source_revision_config: revision } = state;
+    const builds = build_on_push ?? (config.build_on_push || state.build_on_push_paused) ?? false;
+    if (config.build_on_push === builds && (repo_ref ?? revision.repo_ref) === revision.repo_ref) return;
+    await this.named.checkBranch(
+      tenantId,
+      { ...config, build_on_push: builds },
+      { repo_ref: repo_ref ?? revision.repo_ref },
+    );
   }
 
   /** The deployment as it was, folded from the events up to a time or version; secrets are masked. */

@@ -22,6 +22,7 @@ export function deploymentRecord(state: Deployment) {
       repo_url: config.repo_url ?? null,
       deployment_type: config.deployment_type ?? null,
       build_on_push: config.build_on_push ?? null,
+      build_on_push_paths: config.build_on_push_paths ?? null,
       custom_url: config.custom_url || null,
       resource_spec: config.resource_spec ?? null,
       listener_id: config.listener_id ?? null,

@@ -5,6 +5,7 @@ import { DeploymentEditions1764100000310 } from './1764100000310-deployment-edit
 import { OneSpelling1763700000100 } from './1763700000100-one-spelling';
 import { PushTargets1763600003500 } from './1763600003500-push-targets';
 import { TracingProjects1763600010200 } from './1763600010200-tracing-projects';
+import { PushTargetRepositories1764500000100 } from './1764500000100-push-target-repositories';
 import { CountedArchives1764400001200 } from './1764400001200-counted-archives';
 
 /** Tables of deployments, their uploaded sources, and listeners. */
@@ -17,4 +18,5 @@ export const deploymentsMigrations = [
   DeploymentAgents1763900000100,
   DeploymentEditions1764100000310,
   CountedArchives1764400001200,
+  PushTargetRepositories1764500000100,
 ];

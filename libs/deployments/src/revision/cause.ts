@@ -1,3 +1,4 @@
+import type { PushCause } from '@fairlead/contracts';
 import type { Recorded } from '@fairlead/eventing';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { hasEnded } from './revision-status';
@@ -9,6 +10,7 @@ interface Cause {
   readonly reason: string | null;
   readonly actor: string | null;
   readonly redeployed_from: string | null;
+  readonly push: PushCause | null;
   /** What deployed it: not known of those that earlier versions deployed. */
   readonly executor: string | null;
   readonly activated_at: string | null;
@@ -30,10 +32,10 @@ function learnFrom(events: readonly Recorded<DeploymentEvent>[], causes: Map<str
   for (const event of events) {
     const { time, metadata } = event;
     if (event.type === 'RevisionCreated') {
-      const { revision_id, redeployed_from = null } = event.data;
+      const { revision_id, redeployed_from = null, push = null } = event.data;
       const { actor = null, reason = null } = metadata;
       const unknown = { executor: null, activated_at: null, ended_at: null };
-      causes.set(revision_id, { number: causes.size + 1, reason, actor, redeployed_from, ...unknown });
+      causes.set(revision_id, { number: causes.size + 1, reason, actor, redeployed_from, push, ...unknown });
     } else if (event.type === 'RevisionActivated') {
       const { revision_id, previous_revision_id, executor = null } = event.data;
       learn(previous_revision_id, { ended_at: time });

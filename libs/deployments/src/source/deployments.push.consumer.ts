@@ -10,6 +10,17 @@ import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { buildPush, resolveCommit } from './push';
 import { PushTargetsView } from './push-targets.projection';
 
+/** Why a revision was made, with what the code host says of the push. */
+function reasonOf({ ref, repo_commit_sha, cause }: PushReceivedMessage): string {
+  const what = `Push of ${repo_commit_sha} to ${ref}`;
+  if (!cause) return `${what}.`;
+  const { pusher, author, subject, delivery_id } = cause;
+  const by = pusher === null ? '' : ` by ${pusher}`;
+  const commit = subject === null ? '' : `: ${subject}`;
+  const written = author === null ? '' : ` (author ${author})`;
+  return `${what}${by}${commit}${written}, delivery ${delivery_id}.`;
+}
+
 /** Lets deployments follow what code hosts tell: branches that have moved, and commits that were found. */
 @Controller()
 export class DeploymentsPushConsumer {
@@ -26,9 +37,9 @@ export class DeploymentsPushConsumer {
       throw new Error(`${this.targets.name} is behind`);
     }
     const { tenant, traceparent } = event.metadata;
-    const reason = `Push of ${message.repo_commit_sha} to ${message.ref}.`;
+    const reason = reasonOf(message);
     const metadata = { tenant, traceparent, actor: 'system:deployments', reason, causationId: event.id };
-    for (const id of await this.targets.of(message.integration_id)) {
+    for (const id of message.deployments ?? (await this.targets.of(message.integration_id))) {
       await this.change(id, buildPush(message, uuid()), metadata);
     }
   }

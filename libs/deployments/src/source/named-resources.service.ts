@@ -1,11 +1,17 @@
-import { type IntegrationAddedMessage, type IntegrationChangedMessage, repositoryOf } from '@fairlead/contracts';
+import {
+  type IntegrationAddedMessage,
+  type IntegrationChangedMessage,
+  repositoryOf,
+  RepositoryNames,
+} from '@fairlead/contracts';
 import { EventStore, streamName } from '@fairlead/eventing';
-import { Injectable } from '@nestjs/common';
-import type { SourceConfig } from '../deployment/deployment-events';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { SourceConfig, SourceRevisionConfig } from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import type { Listener } from '../listener/listener';
 import { ListenerCommands } from '../listener/listener.commands';
 import { ListenerNotFound } from '../listener/listener.errors';
+import { NO_TAG } from './source-rules';
 
 /**
  * Checks what a new deployment names of its workspace: an integration with a repository on its host, and a listener with
@@ -16,6 +22,7 @@ export class NamedResources {
   constructor(
     private readonly store: EventStore,
     private readonly listeners: ListenerCommands,
+    @Optional() @Inject(RepositoryNames) private readonly names: RepositoryNames | null,
   ) {}
 
   /** @throws InvalidDeployment naming the first member that names nothing of the workspace */
@@ -38,6 +45,17 @@ export class NamedResources {
     throw new InvalidDeployment(
       `cluster_namespace must be a namespace of the listener: ${listed(cluster_namespaces)}.`,
     );
+  }
+
+  /**
+   * Asks the code host whether a short `repo_ref` is a tag. A host that does not answer refuses nothing.
+   * @throws InvalidDeployment when pushes are to be built from a tag, which never moves
+   */
+  async checkBranch(tenantId: string, config: SourceConfig, { repo_ref }: SourceRevisionConfig): Promise<void> {
+    const { build_on_push, integration_id, repo_url } = config;
+    if (!build_on_push || !this.names || !integration_id || !repo_url) return;
+    if (!repo_ref || repo_ref.startsWith('refs/')) return;
+    if (await this.names.isTag(tenantId, integration_id, repo_url, repo_ref)) throw new InvalidDeployment(NO_TAG);
   }
 
   /**

@@ -1,12 +1,16 @@
+import { plainRepository } from '@fairlead/contracts';
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 
+/** Name of the follower that keeps this view. */
+export const PUSH_TARGETS_VIEW = 'deployments.pushTargets';
+
 /** Keeps the table `push_targets`: which deployments come from which integration, whether they build pushes or not. */
 @Injectable()
 export class PushTargetsView implements Projection {
-  readonly name = 'deployments.pushTargets';
+  readonly name = PUSH_TARGETS_VIEW;
   readonly types = ['DeploymentCreated', 'DeploymentDeleted'];
 
   constructor(private readonly pool: Pool) {}
@@ -19,11 +23,13 @@ export class PushTargetsView implements Projection {
       if (event.type === 'DeploymentCreated') {
         requireOwn(event, { id: event.data.deployment_id, tenant_id: event.data.tenant_id });
       }
-      const integration = event.type === 'DeploymentCreated' ? event.data.source_config.integration_id : undefined;
-      if (integration === undefined) continue;
+      if (event.type !== 'DeploymentCreated') continue;
+      const { integration_id, repo_url = '' } = event.data.source_config;
+      if (integration_id === undefined) continue;
       await tx.query(
-        'insert into push_targets (deployment_id, integration_id) values ($1, $2) on conflict (deployment_id) do nothing',
-        [idOf(event.stream), integration],
+        `insert into push_targets (deployment_id, integration_id, repository) values ($1, $2, $3)
+         on conflict (deployment_id) do nothing`,
+        [idOf(event.stream), integration_id, plainRepository(repo_url)],
       );
     }
   };

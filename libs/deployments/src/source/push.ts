@@ -1,3 +1,4 @@
+import { plainRepository, type PushCause } from '@fairlead/contracts';
 import { type Deployment, snapshotOf } from '../deployment/deployment';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { createRevision } from '../revision/revision-turns';
@@ -8,6 +9,9 @@ interface Push {
   /** In full: `refs/heads/main`. */
   readonly ref: string;
   readonly repo_commit_sha: string;
+  /** The deployments that it is for; absent in events of earlier versions. */
+  readonly deployments?: readonly string[];
+  readonly cause?: PushCause;
 }
 
 /**
@@ -18,12 +22,10 @@ export function buildPush(push: Push, revisionId: string): (state: Deployment) =
   return (state) => {
     const { source_config, source_revision_config: current } = state;
     const builds = source_config.build_on_push === true && state.status !== 'AWAITING_DELETE';
-    if (!builds || state.revision_source !== 'codehost' || !isSameRepository(source_config.repo_url, push.repo_url)) {
-      return [];
-    }
+    if (!builds || state.revision_source !== 'codehost' || !isMeant(state, push)) return [];
     if (!follows(current.repo_ref, push.ref) || current.repo_commit_sha === push.repo_commit_sha) return [];
     const source_revision_config = { ...current, repo_commit_sha: push.repo_commit_sha };
-    const ids = { revision_id: revisionId, deployment_id: state.id };
+    const ids = { revision_id: revisionId, deployment_id: state.id, ...(push.cause && { push: push.cause }) };
     return createRevision(state, { ...ids, ...snapshotOf(state), source_revision_config });
   };
 }
@@ -42,14 +44,8 @@ function follows(repoRef: string | undefined, pushed: string): boolean {
   return repoRef !== undefined && (pushed === repoRef || pushed === `refs/heads/${repoRef}`);
 }
 
-/** Whether two addresses name one repository: hosts do not tell cases apart and take a `.git` at the end. */
-function isSameRepository(a: string | undefined, b: string): boolean {
-  return a !== undefined && plainUrl(a) === plainUrl(b);
-}
-
-function plainUrl(url: string): string {
-  return url
-    .toLowerCase()
-    .replace(/\/+$/, '')
-    .replace(/\.git$/, '');
+/** Returns whether a push names the deployment or, as earlier versions do, its repository. */
+function isMeant({ id, source_config: { repo_url } }: Deployment, { deployments, repo_url: pushed }: Push): boolean {
+  if (deployments) return deployments.includes(id);
+  return repo_url !== undefined && plainRepository(repo_url) === plainRepository(pushed);
 }

@@ -16,6 +16,7 @@ const ONLY_FOR: Readonly<Record<string, readonly Source[]>> = {
   integration_id: ['codehost'],
   repo_url: ['codehost'],
   build_on_push: ['codehost'],
+  build_on_push_paths: ['codehost'],
   listener_id: ['external_container'],
   listener_config: ['external_container'],
   secret_references: ['external_container'],
@@ -91,10 +92,16 @@ export function checkUsable(source: Source, config: SourceRevisionConfig): void 
   throw new InvalidDeployment(`${artefactOf(source)} is required: a revision of '${source}' has nothing else to run.`);
 }
 
-/** @throws InvalidDeployment when pushes are to be built from a tag, which never moves. */
+/** Why pushes of a tag are not built. */
+export const NO_TAG = 'build_on_push cannot be true when repo_ref is a tag.';
+
+/** @throws InvalidDeployment when pushes are to be built from a tag or commit, which never moves. */
 export function checkBuildOnPush(config: SourceConfig, revision: SourceRevisionConfig): void {
   if (config.build_on_push && revision.repo_ref?.startsWith('refs/tags/')) {
-    throw new InvalidDeployment('build_on_push cannot be true when repo_ref is a tag.');
+    throw new InvalidDeployment(NO_TAG);
+  }
+  if (config.build_on_push && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(revision.repo_ref ?? '')) {
+    throw new InvalidDeployment('build_on_push cannot be true when repo_ref is a commit.');
   }
 }
 

@@ -1,9 +1,14 @@
-import { DeploymentNames, SourceArchives } from '@fairlead/contracts';
+import { DeploymentNames, PushFollowers, SourceArchives } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { StoredPushFollowers } from './push-followers.service';
 import { SourceStore } from './source.store';
 import { SpelledNames } from './spelled-names.service';
 
-/** The uploaded sources and the names of deployments: {@link SourceArchives} and {@link DeploymentNames} for the whole application. Needs the providers of EventingModule. */
+/**
+ * What other services read of deployments: the uploaded sources ({@link SourceArchives}), the names of deployments
+ * ({@link DeploymentNames}) and who follows pushes ({@link PushFollowers}), for the whole application. Needs the providers
+ * of EventingModule.
+ */
 @Module({})
 export class SourcesModule {
   static with(): DynamicModule {
@@ -14,8 +19,9 @@ export class SourcesModule {
         SourceStore,
         { provide: SourceArchives, useExisting: SourceStore },
         { provide: DeploymentNames, useClass: SpelledNames },
+        { provide: PushFollowers, useClass: StoredPushFollowers },
       ],
-      exports: [SourceStore, SourceArchives, DeploymentNames],
+      exports: [SourceStore, SourceArchives, DeploymentNames, PushFollowers],
     };
   }
 }

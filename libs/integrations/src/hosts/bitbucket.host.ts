@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { list, object, optional, str } from '@fairlead/schema';
-import type { CodeHost } from './code-host';
-import { CommitNotFound } from './code-host.errors';
+import type { CodeHost, Head } from './code-host';
+import { CommitNotFound, found } from './code-host.errors';
 import { commitId, type JsonHost } from './json.host';
 import { shortRef } from '../provider';
 import type { Repository } from '../record';
@@ -20,6 +20,16 @@ const repositories = object({
   next: optional(str()),
 });
 const commits = object({ values: list(object({ hash: str() })) });
+
+const branch = object({
+  target: object({ hash: str(), message: optional(str()), author: optional(object({ raw: optional(str()) })) }),
+});
+const diffstat = object({
+  values: list(object({ old: optional(object({ path: str() })), new: optional(object({ path: str() })) })),
+  next: optional(str()),
+});
+const named = object({ uuid: str(), full_name: str() });
+const MOST_FILES = 500;
 
 /** Bitbucket Cloud: an access token, or `e-mail:API token`. A workspace in base_url limits it to that workspace. */
 export class BitbucketHost implements CodeHost {
@@ -45,6 +55,34 @@ export class BitbucketHost implements CodeHost {
     const [newest] = value.values;
     if (!newest) throw new CommitNotFound('no commits');
     return commitId(newest.hash, this.host);
+  }
+
+  async head(path: readonly string[], name: string, signal: AbortSignal): Promise<Head> {
+    const at = `${repo(path)}/refs/branches/${encodeURIComponent(name)}`;
+    const { hash, author, message } = (await this.api.get(at, branch, signal)).value.target;
+    return { commit: commitId(hash, this.host), author: author?.raw, message };
+  }
+
+  hasTag(path: readonly string[], name: string, signal: AbortSignal): Promise<boolean> {
+    return found(this.api.get(`${repo(path)}/refs/tags/${encodeURIComponent(name)}`, object({ name: str() }), signal));
+  }
+
+  async changedFiles(path: readonly string[], before: string, after: string, signal: AbortSignal) {
+    // Bitbucket names the newer commit first; without `topic=false`, it compares with the common ancestor.
+    const at = `${repo(path)}/diffstat/${after}..${before}?topic=false&pagelen=${MOST_FILES}`;
+    const { values, next } = (await this.api.get(at, diffstat, signal)).value;
+    if (next !== undefined) return undefined;
+    return values.flatMap((file) => [file.old?.path, file.new?.path].filter((name) => name !== undefined));
+  }
+
+  async repositoryId(path: readonly string[], signal: AbortSignal): Promise<string> {
+    return (await this.api.get(repo(path), named, signal)).value.uuid;
+  }
+
+  async repositoryPath(id: string, signal: AbortSignal): Promise<readonly string[]> {
+    // The API takes empty braces for the workspace where the repository is named by its UUID.
+    const at = repo([this.workspace ?? '{}', id]);
+    return (await this.api.get(at, named, signal)).value.full_name.split('/');
   }
 
   archive(path: readonly string[], commit: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
@@ -80,4 +118,8 @@ export class BitbucketHost implements CodeHost {
 /** Returns the integer id of a repository: 48 bits of a hash of its UUID, always the same for the same repository. */
 function numberOf(uuid: string): number {
   return createHash('sha256').update(uuid).digest().readUIntBE(0, 6);
+}
+
+function repo(path: readonly string[]): string {
+  return `/repositories/${path.map(encodeURIComponent).join('/')}`;
 }

@@ -18,3 +18,14 @@ export class CodeHostTooSlow extends GatewayTimeout {}
 
 /** The code host has no such repository, branch, tag or commit that the integration can see. */
 export class CommitNotFound extends NotFound {}
+
+/** Returns false for something that the host does not have, and true for anything else that it answers. */
+export async function found(answer: Promise<unknown>): Promise<boolean> {
+  try {
+    await answer;
+    return true;
+  } catch (error) {
+    if (error instanceof CommitNotFound) return false;
+    throw error;
+  }
+}

@@ -1,8 +1,8 @@
-import { type Infer, int, list, object, optional, str } from '@fairlead/schema';
+import { type Infer, int, list, object, optional, type Schema, str } from '@fairlead/schema';
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/core';
-import type { CodeHost, Credentials } from './code-host';
-import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from './code-host.errors';
+import type { CodeHost, Credentials, Head } from './code-host';
+import { CodeHostFailed, CodeHostTooSlow, CommitNotFound, found } from './code-host.errors';
 import type { HostClient } from './host.client';
 import { believe, commitId, MOST_PAGES, nextLink, refusal, unexpected } from './json.host';
 import type { Repository } from '../record';
@@ -20,6 +20,17 @@ const repositories = list(
     default_branch: optional(str()),
   }),
 );
+const commits = object({
+  sha: str(),
+  commit: optional(object({ message: optional(str()), author: optional(object({ name: optional(str()) })) })),
+});
+const comparison = object({
+  status: str(),
+  files: optional(list(object({ filename: str(), previous_filename: optional(str()) }))),
+});
+const named = object({ id: int(), full_name: str() });
+/** GitHub lists no more files of a comparison, as in path filters of its own CI. */
+const MOST_FILES = 300;
 const installed = object({ repositories });
 
 /** GitHub and GitHub Enterprise: a personal, OAuth or fine-grained token, or the installation of an App. */
@@ -60,27 +71,58 @@ export class GitHubHost implements CodeHost {
   }
 
   async commit(path: readonly string[], ref: string, signal: AbortSignal): Promise<string> {
-    const [owner = '', repo = ''] = path;
-    try {
-      const { data } = await this.octokit.request('GET /repos/{owner}/{repo}/commits/{ref}', {
-        owner,
-        repo,
-        ref: ref.replace(/^refs\//, ''),
-        request: { signal },
-      });
-      return commitId(believe(object({ sha: str() }), data, this.host).sha, this.host);
-    } catch (error) {
-      const { status } = error as { status?: number };
-      const failure = this.failure(error);
-      if (failure instanceof CodeHostFailed && MISSING.has(status ?? 0)) throw new CommitNotFound('not found');
-      throw failure;
-    }
+    const { sha } = await this.ask(`${repo(path)}/commits/{ref}`, { ref: ref.replace(/^refs\//, '') }, commits, signal);
+    return commitId(sha, this.host);
+  }
+
+  async head(path: readonly string[], branch: string, signal: AbortSignal): Promise<Head> {
+    const { sha, commit } = await this.ask(`${repo(path)}/commits/{ref}`, { ref: `heads/${branch}` }, commits, signal);
+    return { commit: commitId(sha, this.host), author: commit?.author?.name, message: commit?.message };
+  }
+
+  hasTag(path: readonly string[], name: string, signal: AbortSignal): Promise<boolean> {
+    return found(this.ask(`${repo(path)}/git/ref/tags/{name}`, { name }, object({ ref: str() }), signal));
+  }
+
+  async changedFiles(path: readonly string[], before: string, after: string, signal: AbortSignal) {
+    const between = { basehead: `${before}...${after}` };
+    const { status, files = [] } = await this.ask(`${repo(path)}/compare/{basehead}`, between, comparison, signal);
+    // For a forced push, GitHub compares with the common ancestor and leaves out what the push took away.
+    if (!['ahead', 'identical'].includes(status) || files.length >= MOST_FILES) return undefined;
+    return files.flatMap(({ filename, previous_filename }) => [filename, previous_filename ?? filename]);
+  }
+
+  async repositoryId(path: readonly string[], signal: AbortSignal): Promise<string> {
+    return String((await this.ask(repo(path), {}, named, signal)).id);
+  }
+
+  async repositoryPath(id: string, signal: AbortSignal): Promise<readonly string[]> {
+    return (await this.ask('/repositories/{id}', { id }, named, signal)).full_name.split('/');
   }
 
   async archive(path: readonly string[], commit: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const token = await this.token();
     const url = `${this.api}/repos/${path.map(encodeURIComponent).join('/')}/tarball/${commit}`;
     return this.client.download(url, `token ${token}`, signal);
+  }
+
+  private async ask<T>(
+    path: string,
+    parameters: Record<string, string>,
+    schema: Schema<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    try {
+      const { data } = (await this.octokit.request(`GET ${path}`, { ...parameters, request: { signal } })) as {
+        data: unknown;
+      };
+      return believe(schema, data, this.host);
+    } catch (error) {
+      const { status } = error as { status?: number };
+      const failure = this.failure(error);
+      const isMissing = MISSING.has(status ?? 0) && failure instanceof CodeHostFailed && !failure.passing;
+      throw isMissing ? new CommitNotFound('not found') : failure;
+    }
   }
 
   /** Returns the token of the credentials, which an App gets for its installation. */
@@ -121,3 +163,8 @@ function appAuth({ app_id: appId, installation_id: installationId, private_key: 
 type AppCredentials = Credentials & { kind: 'app' };
 const quiet = () => undefined;
 const SILENT = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+/** The names are of letters that need no escape. */
+function repo(path: readonly string[]): string {
+  return `/repos/${path.map(encodeURIComponent).join('/')}`;
+}

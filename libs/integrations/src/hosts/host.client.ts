@@ -135,7 +135,8 @@ export class HostClient {
     const body = await answer.text();
     if (known && answer.status === 304) return this.respond(known.body, 200, known.headers, url);
     if (answer.status >= 300 && answer.status < 400) {
-      throw new CodeHostFailed(`${this.host} answered with a redirect, which is not followed: check base_url.`, false);
+      const hint = 'check base_url, and repo_url if it was renamed';
+      throw new CodeHostFailed(`${this.host} answered with a redirect, which is not followed: ${hint}.`, false);
     }
     const etag = answer.headers.get('etag');
     const isKept = answer.ok && etag !== null && body.length <= LONGEST_KEPT && (init.method ?? 'GET') === 'GET';

@@ -1,12 +1,11 @@
 import { CodeHostUnreachable, CommitResolver } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { withTimeLimit } from '@fairlead/schema';
-import type { CodeHost } from '../hosts/code-host';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from '../hosts/code-host.errors';
-import { Hosts } from '../hosts/hosts.service';
 import { IntegrationCommands } from '../integration.commands';
 import { IntegrationsOptions } from '../integrations.options';
 import { repositoryPath } from '../provider';
+import { RepositoryAccess } from './repository-access.service';
 
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
@@ -15,7 +14,7 @@ const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 export class HostCommitResolver extends CommitResolver {
   constructor(
     private readonly integrations: IntegrationCommands,
-    private readonly hosts: Hosts,
+    private readonly access: RepositoryAccess,
     private readonly options: IntegrationsOptions,
   ) {
     super();
@@ -23,11 +22,15 @@ export class HostCommitResolver extends CommitResolver {
 
   /** A full commit id is answered as it is. @throws IntegrationNotFound, InvalidIntegration, CommitNotFound, CodeHostFailed, CodeHostUnreachable */
   override async resolve(tenantId: string, integrationId: string, repoUrl: string, repoRef: string): Promise<string> {
-    const { host, path } = await this.repository(tenantId, integrationId, repoUrl);
+    const { at, path } = await this.repository(tenantId, integrationId, repoUrl);
     if (COMMIT.test(repoRef)) return repoRef;
     try {
-      const asked = await host();
-      return await withTimeLimit(this.options.commitDeadline, [], (late) => asked.commit(path, repoRef, late));
+      return await withTimeLimit(this.options.commitDeadline, [], async (late) => {
+        const commit = await this.access.call(at, repoUrl, late, (host, now) => host.commit(now, repoRef, late));
+        // From now on the repository is found under another name as well.
+        await this.access.learn(at, repoUrl, late);
+        return commit;
+      });
     } catch (error) {
       throw told(error, repoRef, path);
     }
@@ -41,18 +44,18 @@ export class HostCommitResolver extends CommitResolver {
     commit: string,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Buffer>> {
-    const { host, path } = await this.repository(tenantId, integrationId, repoUrl);
+    const { at, path } = await this.repository(tenantId, integrationId, repoUrl);
     try {
-      return pieces(await (await host()).archive(path, commit, signal), commit, path);
+      const source = await this.access.call(at, repoUrl, signal, (host, now) => host.archive(now, commit, signal));
+      return pieces(source, commit, path);
     } catch (error) {
       throw told(error, commit, path);
     }
   }
 
   private async repository(tenantId: string, integrationId: string, repoUrl: string) {
-    const { state: integration, version } = await this.integrations.find(tenantId, integrationId);
-    const host = (): Promise<CodeHost> => this.hosts.of(integration, version);
-    return { host, path: repositoryPath(integration.base_url, repoUrl) };
+    const at = await this.integrations.find(tenantId, integrationId);
+    return { at, path: repositoryPath(at.state.base_url, repoUrl) };
   }
 }
 

@@ -1,12 +1,15 @@
-import { CommitResolver } from '@fairlead/contracts';
+import { CommitResolver, RepositoryNames } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HostCommitResolver } from './commit.service';
+import { RepositoryAccess } from './repository-access.service';
+import { RepositoryIds } from './repository-ids.store';
+import { HostRepositoryNames } from './repository-names.service';
 import { CredentialsStore } from '../credentials.store';
 import { Hosts } from '../hosts/hosts.service';
 import { IntegrationCommands } from '../integration.commands';
 import { IntegrationsOptions } from '../integrations.options';
 
-/** The commits behind names: {@link CommitResolver} for the whole application. Needs the providers of EventingModule. */
+/** The commits behind names, and what the names are: {@link CommitResolver} and {@link RepositoryNames} for the whole application. Needs the providers of EventingModule. */
 @Module({})
 export class CommitsModule {
   static with(options: IntegrationsOptions): DynamicModule {
@@ -18,9 +21,21 @@ export class CommitsModule {
         CredentialsStore,
         Hosts,
         IntegrationCommands,
+        RepositoryAccess,
+        RepositoryIds,
         { provide: CommitResolver, useClass: HostCommitResolver },
+        { provide: RepositoryNames, useClass: HostRepositoryNames },
       ],
-      exports: [IntegrationsOptions, CredentialsStore, Hosts, IntegrationCommands, CommitResolver],
+      exports: [
+        IntegrationsOptions,
+        CredentialsStore,
+        Hosts,
+        IntegrationCommands,
+        RepositoryAccess,
+        RepositoryIds,
+        CommitResolver,
+        RepositoryNames,
+      ],
     };
   }
 }

@@ -25,6 +25,25 @@ interface Answer {
   readonly headers?: Record<string, string>;
 }
 
+interface Head {
+  readonly commit: string;
+  readonly message: string;
+  readonly author: string;
+}
+
+const MAIN: Head = { commit: shapes.HEAD, message: 'Fix the agent\n\nIt was slow.', author: 'Ada Author' };
+
+/** Where each host has a repository, by its name and by its id. */
+const REPOSITORIES = {
+  github: { byName: '/api/v3/repos/octo-org/', byId: '/api/v3/repositories/1296000' },
+  gitlab: { byName: '/api/v4/projects/team%2Fsub%2F', byId: '/api/v4/projects/4' },
+  gitea: { byName: '/api/v1/repos/forge/', byId: '/api/v1/repositories/100' },
+  bitbucket: {
+    byName: '/2.0/repositories/team/',
+    byId: '/2.0/repositories/%7B%7D/%7B0eb35a0e-6b56-4bd1-9a43-000000000000%7D',
+  },
+} as const;
+
 const PER_PAGE = { github: 100, gitlab: 100, gitea: 50, bitbucket: 100 } as const;
 
 /** A server on 127.0.0.1 that speaks the wire formats of all providers; `repositories` says how many it has. */
@@ -43,6 +62,15 @@ export class CodeHostServer {
   /** Files of the commit at the head, and where a host sends clients that want them; where nothing is set it sends them itself. */
   archive: Buffer | undefined;
   archiveAt: string | undefined;
+  /** Heads of the branches of the repository, and its tags. */
+  branches: Record<string, Head> = { main: MAIN, 'feature/x': MAIN };
+  tags: readonly string[] = ['v1'];
+  /** Files that differ between any two commits; a host that does not list all of them has more. */
+  changed: { readonly files: readonly string[]; readonly more?: boolean } = { files: ['src/agent.py'] };
+  /** Another name that the repository has got, and whether another repository has its former one. */
+  renamed: string | undefined;
+  taken = false;
+  gone = false;
   private readonly server: Server;
 
   private constructor(readonly provider: Provider) {
@@ -99,6 +127,12 @@ export class CodeHostServer {
   private respond(url: URL, request: IncomingMessage): Answer | undefined {
     // Whoever has the address needs no credentials, and stores refuse two kinds of them.
     if (url.pathname === '/store') return request.headers.authorization ? { status: 400, body: {} } : this.files();
+    const moved = this.moved(url);
+    if (moved) return moved;
+    if (this.isAllowed(request)) {
+      const known = this.repository(url.pathname, url.searchParams);
+      if (known) return known;
+    }
     switch (this.provider) {
       case 'github':
         return this.gitHub(url, request);
@@ -187,6 +221,54 @@ export class CodeHostServer {
     return isKnown
       ? { body: { values: [shapes.bitbucketCommit(shapes.HEAD)] } }
       : { status: 404, body: { type: 'error', error: { message: 'Commit not found', data: {} } } };
+  }
+
+  private isAllowed({ headers }: IncomingMessage): boolean {
+    return /(ghp_good|ghs_installation|glpat-good|gitea-good|bb-good)$/.test(headers.authorization ?? '');
+  }
+
+  /** Answers requests with the former name of a repository as the host does, and finds it under its present name. */
+  private moved(url: URL): Answer | undefined {
+    const { byName, byId } = REPOSITORIES[this.provider];
+    if (this.renamed === undefined || this.taken) return undefined;
+    if (url.pathname.startsWith(`${byName}agent-0`)) {
+      // Bitbucket does not redirect.
+      if (this.provider === 'bitbucket') return { status: 404, body: { type: 'error' } };
+      return { status: 301, body: {}, headers: { location: `${this.origin}${byId}` } };
+    }
+    url.pathname = url.pathname.replace(`${byName}${this.renamed}`, `${byName}agent-0`);
+    return undefined;
+  }
+
+  /** The repository `agent-0` with its branches, tags and comparisons. */
+  private repository(pathname: string, search: URLSearchParams): Answer | undefined {
+    const { byName, byId } = REPOSITORIES[this.provider];
+    const missing = { status: 404, body: { message: 'Not Found' } };
+    const isTaken = this.taken && pathname.startsWith(`${byName}agent-0`);
+    const name = (pathname.startsWith(byId) && this.renamed) || 'agent-0';
+    if (pathname === byId || pathname === `${byName}agent-0`) {
+      if (this.gone && pathname === byId) return missing;
+      return { body: shapes.repository(this.provider, isTaken ? 77 : 0, name) };
+    }
+    if (this.taken && this.renamed) pathname = pathname.replace(`${byName}${this.renamed}`, `${byName}agent-0`);
+    if (!pathname.startsWith(`${byName}agent-0/`)) return undefined;
+    const rest = pathname.slice(`${byName}agent-0/`.length);
+    const [, kind, named] =
+      /^(?:repository\/|refs\/)?(branches|tags|git\/ref\/tags|commits\/heads)(?:\/|%2F)(.+)$/.exec(
+        rest.replace('commits/heads%2F', 'commits/heads/'),
+      ) ?? [];
+    const wanted = decodeURIComponent(named ?? '');
+    if (kind === 'tags' || kind === 'git/ref/tags') {
+      return this.tags.includes(wanted) ? { body: { name: wanted, ref: `refs/tags/${wanted}` } } : missing;
+    }
+    if (kind !== undefined && (this.provider === 'github') === (kind === 'commits/heads')) {
+      const head = isTaken ? { ...MAIN, commit: 'e'.repeat(40) } : this.branches[wanted];
+      return head ? { body: shapes.head(this.provider, wanted, head, this.origin) } : missing;
+    }
+    const isComparison = /^(?:repository\/)?(compare|diffstat)\b/.test(rest);
+    if (!isComparison) return undefined;
+    const [, before] = /([0-9a-f]{40})(?:\.\.\.[0-9a-f]{40})?$/.exec(decodeURIComponent(rest)) ?? [];
+    return { body: shapes.comparison(this.provider, before ?? search.get('from') ?? '', this.changed) };
   }
 
   private archived(): Answer | undefined {

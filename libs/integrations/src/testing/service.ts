@@ -10,6 +10,7 @@ import { createServer, httpMigrations } from '@fairlead/edge';
 import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
 import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/edge/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { plainRepository, type PushFollower, PushFollowers } from '@fairlead/contracts';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
@@ -21,6 +22,14 @@ import { integrationsMigrations } from '../migrations';
 /** Times that tests can wait for. */
 const HASTY = { headers: 1000, body: 1000 };
 
+interface Started {
+  readonly fresh?: number;
+  readonly stale?: number;
+  readonly allow?: string;
+  readonly limits?: typeof HASTY;
+  readonly deliveries?: Partial<IntegrationsOptions['deliveries']>;
+}
+
 /** The integrations service alone over HTTP, on a database of its own. It may call 127.0.0.1. */
 export class TestService {
   private constructor(
@@ -29,9 +38,17 @@ export class TestService {
     private readonly database: TestDatabase,
     /** Every line logged so far. */
     readonly log: readonly string[],
+    /** Stands for the deployments of the workspace. */
+    readonly followers: PushFollower[],
   ) {}
 
-  static async start({ fresh = 0, stale = 60_000, allow = '127.0.0.1', limits = HASTY } = {}): Promise<TestService> {
+  static async start({
+    fresh = 0,
+    stale = 60_000,
+    allow = '127.0.0.1',
+    limits = HASTY,
+    deliveries = {},
+  }: Started = {}): Promise<TestService> {
     const database = await testDatabase(
       [...eventingMigrations, ...httpMigrations, ...integrationsMigrations],
       integrationsEntities,
@@ -41,8 +58,27 @@ export class TestService {
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
     const outbound = new OutboundPolicy(parseOutboundAllow(allow), limits);
     const retry = { attempts: 3, backoff: 10, longestWait: 1500 };
-    const options = new IntegrationsOptions(outbound, retry, fresh, stale, 6000, 6000);
-    @Module({ imports: [EventingModule.with({ store, db, pool, vault }), IntegrationsModule.with(options)] })
+    const options = new IntegrationsOptions(outbound, retry, fresh, stale, 6000, 6000, {
+      ...new IntegrationsOptions().deliveries,
+      pauses: [20],
+      ...deliveries,
+    });
+    const followers: PushFollower[] = [];
+    class TestFollowers extends PushFollowers {
+      override async of(_: string, __: string, repositories: readonly string[]) {
+        return Promise.resolve(followers.filter(({ repo_url }) => repositories.includes(plainRepository(repo_url))));
+      }
+    }
+    const provided = { provide: PushFollowers, useClass: TestFollowers };
+    @Module({})
+    class FollowersModule {}
+    @Module({
+      imports: [
+        { module: FollowersModule, global: true, providers: [provided], exports: [PushFollowers] },
+        EventingModule.with({ store, db, pool, vault }),
+        IntegrationsModule.with(options),
+      ],
+    })
     class ServiceModule {}
     const log: string[] = [];
     const app = await createServer(ServiceModule, {
@@ -50,7 +86,7 @@ export class TestService {
       authenticate: authenticateCaller,
     });
     await connectConsumers(app, 'integrations');
-    return new TestService(app, store, database, log);
+    return new TestService(app, store, database, log, followers);
   }
 
   async stop(): Promise<void> {
@@ -61,6 +97,23 @@ export class TestService {
 
   send(method: Method, url: string, sent?: Sent): Promise<Answered> {
     return send(this.app, method, url, sent);
+  }
+
+  /** Lets a delivery have come some time before (ms). */
+  async age(deliveryId: string, ms: number): Promise<void> {
+    await this.database.pool.query(
+      `update integration_deliveries set received_at = received_at - $2 * interval '1 millisecond' where id = $1`,
+      [deliveryId, ms],
+    );
+  }
+
+  /** The number of rows of an integration in a table. */
+  async rows(table: string, integrationId: string): Promise<number> {
+    const { rows } = await this.database.pool.query<{ count: number }>(
+      `select count(*)::int as count from ${table} where integration_id = $1`,
+      [integrationId],
+    );
+    return rows[0]!.count;
   }
 
   /** The id of a new integration. */

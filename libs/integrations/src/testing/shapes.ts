@@ -107,3 +107,78 @@ export const bitbucketCommit = (hash: string) => ({
   message: 'Fix',
   date: '2026-01-26T19:06:43Z',
 });
+
+interface Head {
+  readonly commit: string;
+  readonly message: string;
+  readonly author: string;
+}
+
+/** A repository as the routes for one of them show it. */
+export const repository = (provider: string, n: number, name: string): object => {
+  const full_name = `${provider === 'github' ? 'octo-org' : provider === 'gitea' ? 'forge' : 'team'}/${name}`;
+  if (provider === 'gitlab') return { id: 4 + n, path: name, path_with_namespace: `team/sub/${name}` };
+  if (provider === 'bitbucket') {
+    return { type: 'repository', uuid: bitbucketRepository(n, 'team').uuid, full_name, slug: name };
+  }
+  return { id: (provider === 'github' ? 1_296_000 : 100) + n, name, full_name };
+};
+
+/** A branch with its newest commit; GitHub is asked for the commit. */
+export const head = (provider: string, name: string, { commit, message, author }: Head, origin: string): object => {
+  if (provider === 'github') {
+    return {
+      ...gitHubCommit(commit, origin),
+      commit: { author: { name: author, date: '2026-04-14T16:00:49Z' }, message },
+    };
+  }
+  if (provider === 'gitlab')
+    return { name, protected: true, commit: { ...gitLabCommit(commit), author_name: author, message } };
+  if (provider === 'gitea') {
+    return {
+      name,
+      commit: {
+        id: commit,
+        message,
+        author: { name: author, email: '', username: '' },
+        timestamp: '2026-01-26T19:06:43Z',
+      },
+    };
+  }
+  return {
+    type: 'branch',
+    name,
+    target: { ...bitbucketCommit(commit), message, author: { type: 'author', raw: `${author} <a@example.com>` } },
+  };
+};
+
+interface Changed {
+  readonly files: readonly string[];
+  readonly more?: boolean;
+}
+
+/** A comparison of two commits with the files that differ. */
+export const comparison = (provider: string, before: string, { files, more = false }: Changed): object => {
+  if (provider === 'github') {
+    const status = more ? 'diverged' : 'ahead';
+    return {
+      status,
+      ahead_by: 1,
+      total_commits: 1,
+      files: files.map((filename) => ({ sha: HEAD, filename, status: 'modified' })),
+    };
+  }
+  if (provider === 'gitlab') {
+    const diffs = files.map((path) => ({ old_path: path, new_path: path, diff: '' }));
+    return { commit: gitLabCommit(HEAD), commits: [], diffs, compare_timeout: more, compare_same_ref: false };
+  }
+  if (provider === 'gitea') {
+    const parents = [{ sha: before }];
+    return {
+      total_commits: more ? 2 : 1,
+      commits: [{ sha: HEAD, parents, files: files.map((filename) => ({ filename })) }],
+    };
+  }
+  const values = files.map((path) => ({ type: 'diffstat', status: 'modified', old: { path }, new: { path } }));
+  return { pagelen: 500, values, page: 1, ...(more && { next: 'https://api.bitbucket.org/2.0/next' }) };
+};

@@ -8,6 +8,7 @@ import { Filters, Typed } from '../../ui/form';
 import { List, Nothing } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
+import { Deliveries } from './deliveries';
 import css from './connections.module.css';
 import { CreateDialog, Kinds, RemoveDialog, type Values } from './parts';
 
@@ -99,7 +100,14 @@ export function IntegrationsPage() {
               ),
             },
           ]}
-          below={({ id }) => id === search.open && <Repositories integration={id} />}
+          below={({ id }) =>
+            id === search.open && (
+              <>
+                <Deliveries integration={id} />
+                <Repositories integration={id} />
+              </>
+            )
+          }
         />
       )}
       {adding && <AddDialog onClose={() => setAdding(false)} />}

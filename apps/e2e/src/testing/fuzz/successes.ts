@@ -151,6 +151,11 @@ async function specials(
     after: 'a'.repeat(40),
     project: { web_url: `${service.outside.url}/team/agent` },
   };
+  const fromGitLab = { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': WEBHOOK_SECRET };
+  const webhookPath = `/v1/integrations/${ids.integration_id}/webhook`;
+  const other = { ...push, ref: 'refs/heads/other' };
+  const taken = await service.ask<{ delivery_id: string }>('POST', webhookPath, '', other, fromGitLab);
+  const delivered = [{ ids: { delivery_id: taken.delivery_id } }];
   const parked = [{ key: OPERATOR, ids: { parked_subject_id: await service.parkedSubject() } }];
   const doomed = await service.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: 'doomed' });
   const workspace = [{ key: OPERATOR, ids: { workspace_id: doomed.id } }];
@@ -204,9 +209,9 @@ async function specials(
     'GET /api/v1/runs/:run_id/attachment': [{ ids: { run_id: withAttachment }, search: attachment.search }],
     'DELETE /api/v1/runs/:run_id/share': [{ ids: { run_id: withAttachment } }],
     'DELETE /v2/runs/:run_id/share': [{ ids: { run_id: withAttachment }, body: { session_id: itsSession } }],
-    'POST /v1/integrations/:integration_id/webhook': [
-      { body: push, headers: { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': WEBHOOK_SECRET } },
-    ],
+    'POST /v1/integrations/:integration_id/webhook': [{ body: push, headers: fromGitLab }],
+    'GET /v1/integrations/:integration_id/deliveries/:delivery_id': delivered,
+    'POST /v1/integrations/:integration_id/deliveries/:delivery_id/retry': delivered,
     'POST /v2/auth/providers/mcp-discover': [
       { body: { provider_id: 'discovered', name: 'discovered', mcp_server_url: service.outside.url } },
     ],

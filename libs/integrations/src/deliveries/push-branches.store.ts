@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { plainRepository } from '@fairlead/contracts';
+import { type WorkItem, WorkQueue } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import type { Push } from './delivery';
+
+/** Duration of a lease (ms). */
+const LEASE_MS = 20_000;
+/** Branches of one workspace that are asked for at a time. */
+const OF_TENANT = 2;
+
+/** Whose branch an item of the queue is. */
+export interface Branch {
+  readonly tenantId: string;
+  readonly integrationId: string;
+}
+
+/** The branches whose head is to be asked for. One process works on a branch at a time, so that its heads keep their order. */
+@Injectable()
+export class PushBranches extends WorkQueue {
+  constructor(pool: Pool) {
+    super(pool, {
+      ...{ table: 'push_branches', key: 'id', lease: LEASE_MS, mostOfTenant: OF_TENANT, counted: 'true' },
+      eligible: 'not exists (select from stopped_workspaces s where s.tenant_id = q.tenant_id)',
+    });
+  }
+
+  /** Returns the id of the branch of a push, the same for every delivery. */
+  idOf({ tenantId, integrationId }: Branch, { repository_id, repo_url, ref }: Push): string {
+    const repository = repository_id ?? plainRepository(repo_url);
+    const hash = createHash('sha256').update([tenantId, integrationId, repository, ref].join('\0')).digest('hex');
+    return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  }
+
+  /** Notes that there are pushes of branches. A branch whose host did not answer is asked for at once. */
+  async note({ tenantId, integrationId }: Branch, ids: readonly string[], tx: PoolClient): Promise<void> {
+    // In one order, so that two deliveries do not wait for one another.
+    await tx.query(
+      `insert into push_branches (id, tenant_id, integration_id, due_at)
+       select id, $2, $3, now() from unnest($1::uuid[]) as id order by id
+       on conflict (id) do update set noted = push_branches.noted + 1, due_at = now()`,
+      [[...new Set(ids)], tenantId, integrationId],
+    );
+  }
+
+  async find(id: string): Promise<Branch | undefined> {
+    const { rows } = await this.pool.query<{ tenant_id: string; integration_id: string }>(
+      'select tenant_id, integration_id from push_branches where id = $1',
+      [id],
+    );
+    return rows[0] && { tenantId: rows[0].tenant_id, integrationId: rows[0].integration_id };
+  }
+
+  /** Ends the work on a branch; there is more of it when something was noted meanwhile. */
+  async finish(item: WorkItem): Promise<void> {
+    if (await this.done(item)) return;
+    await this.giveBack(item.id, 'due_at = now(), failures = 0');
+    this.wake();
+  }
+
+  /** Lets a branch be asked for again after `pause` milliseconds, or sooner when something is noted. */
+  postpone({ id, noted }: WorkItem, pause: number): Promise<void> {
+    return this.giveBack(
+      id,
+      `failures = failures + 1,
+       due_at = now() + case when noted = $3 then $4::float8 else 0 end * interval '1 millisecond'`,
+      [noted.toString(), pause],
+    );
+  }
+}

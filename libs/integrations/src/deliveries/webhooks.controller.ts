@@ -1,0 +1,105 @@
+import { Shredded, Workspaces } from '@fairlead/eventing';
+import { Answers, Area, Describe, Path, Scope, shape } from '@fairlead/api';
+import { FairShare, ownerOf, readStream } from '@fairlead/edge';
+import { Unavailable, type Infer } from '@fairlead/schema';
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CredentialsStore } from '../credentials.store';
+import { DeliveryRefused, IntegrationNotFound } from '../integration.errors';
+import { IntegrationCommands } from '../integration.commands';
+import { integrationPath } from '../integrations.schema';
+import { received } from './deliveries.schema';
+import { checkProof, type Delivery, eventOf, identityOf, pushes } from './delivery';
+import { DeliveryIntake } from './delivery-intake.service';
+import { DeliveryQueries } from './delivery.queries';
+
+/** Largest delivery (bytes): code hosts list 20 commits in one, or some thousand at most. */
+const LARGEST = 4 * 1024 * 1024;
+/** Number of deliveries that are read at a time. */
+const MOST_READ = 64;
+
+@Area('Integrations')
+@Controller('v1/integrations')
+export class WebhooksController {
+  private readonly reading = new FairShare(MOST_READ);
+
+  constructor(
+    private readonly commands: IntegrationCommands,
+    private readonly credentials: CredentialsStore,
+    private readonly workspaces: Workspaces,
+    private readonly intake: DeliveryIntake,
+    private readonly queries: DeliveryQueries,
+  ) {}
+
+  /**
+   * Receives a delivery of the code host, proved by the webhook secret, and says what is made of it. A repeated one does
+   * nothing more, unless something of it was set aside or left out.
+   */
+  @Post(':integration_id/webhook')
+  @Scope('public', { stream: true })
+  @Describe({
+    summary: 'Take in a push webhook of the code host',
+    description:
+      'The delivery is proved by the `webhook_secret` of the integration, in the way of its code host. The host is then asked for the heads of the branches that deployments follow.',
+    body: { content: { 'application/json': shape.free } },
+  })
+  @Answers({ 202: received, 401: 'The delivery is not signed with the secret.' })
+  @HttpCode(202)
+  async receive(
+    @Req() request: FastifyRequest,
+    @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,
+  ) {
+    const state = await this.commands.stateOf(id);
+    if (!state || state.removed) throw new IntegrationNotFound(id);
+    await this.workspaces.requireWorking(state.tenant_id);
+    const secret = await this.credentials.openWebhookSecret(state).catch((error: unknown) => {
+      throw error instanceof Shredded ? new IntegrationNotFound(id) : error;
+    });
+    const owner = { tenantId: state.tenant_id, integrationId: id };
+    const delivery: Delivery = { headers: request.headers, body: await this.read(request) };
+    try {
+      if (secret === undefined) throw new DeliveryRefused(401, 'The integration has no webhook_secret.');
+      checkProof(state.provider, delivery, secret);
+    } catch (error) {
+      if (error instanceof DeliveryRefused) await this.intake.refuse(owner, error.message);
+      throw error;
+    }
+    const { id: hostId, key } = identityOf(state.provider, delivery);
+    const event = eventOf(state.provider, delivery);
+    const found = readable(() => pushes(state.provider, delivery));
+    const refusal = found instanceof DeliveryRefused ? found.message : undefined;
+    const read = found instanceof DeliveryRefused ? [] : found;
+    const { id: delivery_id, repeated } = await this.intake.take(owner, { key, hostId, event, pushes: read, refusal });
+    if (found instanceof DeliveryRefused) throw found;
+    const { status, reason } = await this.queries.find(owner, delivery_id);
+    const detail = reason ?? detailOf(read.length, event, repeated);
+    return { pushes: read.length, delivery_id, status, detail, repeated };
+  }
+
+  /** Reads the body of a sender that is not known yet: its address has a share of the deliveries that are read. */
+  private async read(request: FastifyRequest): Promise<Buffer> {
+    const address = ownerOf(request);
+    if (!this.reading.take(address)) throw new Unavailable(5, 'Too many deliveries at a time, try again later.');
+    try {
+      return await readStream(request, LARGEST);
+    } finally {
+      this.reading.give(address);
+    }
+  }
+}
+
+/** Returns what a reader returns, or why the delivery is refused. */
+function readable<T>(read: () => T): T | DeliveryRefused {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DeliveryRefused) return error;
+    throw error;
+  }
+}
+
+/** A sentence about a delivery without any reason of its own. */
+function detailOf(count: number, event: string | null, repeated: boolean): string {
+  if (count === 0) return `The delivery reports no branch or tag that was moved (event: ${event ?? 'none'}).`;
+  return repeated ? 'The delivery came before; it does nothing more.' : 'Deployments follow the push.';
+}

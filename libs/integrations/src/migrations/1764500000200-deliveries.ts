@@ -1,0 +1,74 @@
+import type { QueryRunner } from 'typeorm';
+
+/** What code hosts delivered and what was made of it, the branches to ask about, and the ids of repositories. */
+export class Deliveries1764500000200 {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    // One row for each delivery; `key` is what its repetitions share.
+    await queryRunner.query(`
+      create table integration_deliveries (
+        tenant_id uuid not null,
+        integration_id uuid not null,
+        id uuid not null,
+        key text not null,
+        host_id text,
+        event text,
+        received_at timestamptz not null,
+        last_received_at timestamptz not null,
+        times int not null default 1,
+        status text not null,
+        reason text,
+        bytes int not null,
+        primary key (tenant_id, id),
+        unique (tenant_id, integration_id, key)
+      )`);
+    await queryRunner.query(
+      'create index integration_deliveries_page on integration_deliveries (tenant_id, integration_id, id)',
+    );
+    await queryRunner.query('create index integration_deliveries_old on integration_deliveries (received_at)');
+    // The branches and tags of a delivery. `branch_id` is the item of the queue that works on it.
+    await queryRunner.query(`
+      create table integration_pushes (
+        tenant_id uuid not null,
+        integration_id uuid not null,
+        delivery_id uuid not null,
+        number int not null,
+        branch_id uuid not null,
+        push text not null,
+        status text not null,
+        reason text,
+        head text,
+        attempts int not null default 0,
+        waits_since timestamptz,
+        next_attempt_at timestamptz,
+        deployments text not null default '[]',
+        primary key (tenant_id, delivery_id, number),
+        foreign key (tenant_id, delivery_id) references integration_deliveries (tenant_id, id) on delete cascade
+      )`);
+    await queryRunner.query(`
+      create index integration_pushes_waiting on integration_pushes (tenant_id, branch_id) where status = 'waiting'`);
+    // Branches whose head is to be asked for. A queue: it is looked at over all workspaces.
+    await queryRunner.query(`
+      create table push_branches (
+        id uuid primary key,
+        tenant_id uuid not null,
+        integration_id uuid not null,
+        noted bigint not null default 1,
+        due_at timestamptz,
+        failures int not null default 0,
+        holder uuid,
+        leased_until timestamptz
+      ) with (fillfactor = 70)`);
+    await queryRunner.query('create index push_branches_due on push_branches (due_at)');
+    // The host's own ids of repositories, by their addresses in deployments.
+    await queryRunner.query(`
+      create table integration_repositories (
+        tenant_id uuid not null,
+        integration_id uuid not null,
+        repository text not null,
+        host_id text not null,
+        primary key (tenant_id, integration_id, repository)
+      )`);
+    await queryRunner.query(`
+      create index integration_repositories_id on integration_repositories (tenant_id, integration_id, host_id)`);
+  }
+}
