@@ -114,7 +114,7 @@ export const resourceSpec = object(
   both({
     min_scale: note(
       replicas,
-      'Fewest replicas of the server; not more than `max_scale`. The executor `kubernetes` takes 1 when absent, and runs none for 0. The executor `local` runs this many processes, and one when absent or 0.',
+      'Fewest replicas of the server; not more than `max_scale`. The executor `kubernetes` takes 1 when absent, and runs none for 0. The executor `local` runs this many processes, and one when absent or 0; with 1 or more they do not sleep.',
     ),
     max_scale: note(
       replicas,

@@ -40,6 +40,8 @@ export interface KeptApp {
   readonly stopped: boolean;
   /** The part of its address that it has to itself; null while another one has it. Absent in files of earlier versions. */
   readonly address?: string | null;
+  /** Processes of it that never sleep. */
+  readonly awake?: number;
   readonly revisions: readonly StartedRevision[];
 }
 

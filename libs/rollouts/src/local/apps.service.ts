@@ -87,6 +87,8 @@ interface LocalLimits extends RunLimits {
 const MEMORY_OF_ONE = 768 * 1024 ** 2;
 /** Programs whose logs may all have their full size. */
 const LOGS_KEPT = 64;
+/** The share of the places that programs may have which never sleep. */
+const SHARE = 0.75;
 /** How often it is looked whether a program can sleep, so that another one has room (ms). */
 const ROOM_MS = 50;
 const LONGEST_PAUSE = 60_000;
@@ -171,6 +173,11 @@ export class LocalApps implements HostedApps {
     return { closed: this.ports.begin(), limited: this.groups.begin(), exposed: this.folders.confine() };
   }
 
+  /** Starts what never sleeps. */
+  startAlwaysOn(): void {
+    for (const [id, { awake, stopped }] of this.kept) if (awake && !stopped) void this.wake(id);
+  }
+
   /** Limits a command of a build, and all that it starts. */
   limitBuild(pid: number): ControlGroup {
     return this.groups.limit(pid, BUILD_LIMITS);
@@ -201,7 +208,8 @@ export class LocalApps implements HostedApps {
     await this.during(id, signal, (runner) => runner.replace(program, signal, before[0]));
     const others = before.filter(({ revisionId }) => revisionId !== revision.revisionId);
     const revisions = [revision, ...others].slice(0, BUILDS_KEPT);
-    this.keep(id, { ...this.kept.get(id), stopped: false, revisions });
+    const awake = program.isAlwaysOn ? program.scale : 0;
+    this.keep(id, { ...this.kept.get(id), stopped: false, awake, revisions });
     this.claim(id);
     await this.folder(id).prune([...new Set(revisions.map(({ build }) => build))]);
     await this.removeImages(before);
@@ -427,6 +435,40 @@ export class LocalApps implements HostedApps {
     }
   }
 
+  /** Whether a deployment runs also while nobody uses it. */
+  isAlwaysOn(id: string): boolean {
+    return (this.kept.get(id)?.awake ?? 0) > 0;
+  }
+
+  /** Whether a deployment is, or may be, a LangGraph server. */
+  mayHaveCrons(id: string): boolean {
+    const newest = this.kept.get(id)?.revisions[0];
+    return newest !== undefined && (newest.recipe.langgraph || newest.image !== undefined);
+  }
+
+  /**
+   * Whether a program with these sizes can run all the time. Three quarters of the places are for such programs, and
+   * three quarters of these for those of one workspace, so that the others have places too.
+   */
+  mayStayAwake({ deploymentId, tenantId }: StartedRevision, sizes: Sizes | undefined): boolean {
+    const others = [...this.kept].filter(([id]) => id !== deploymentId);
+    const awake = (some: typeof others) => sumOf(some.map(([, { awake = 0 }]) => awake)) ?? 0;
+    const all = Math.max(1, Math.floor(this.limits.awake * SHARE));
+    const ofTenant = Math.max(1, Math.floor(all * SHARE));
+    const own = others.filter(([, { revisions }]) => revisions[0]?.tenantId === tenantId);
+    const scale = leastOf(sizes);
+    return awake(others) + scale <= all && awake(own) + scale <= ofTenant;
+  }
+
+  /** Starts a program that never sleeps, as for a request. */
+  private async wake(id: string): Promise<void> {
+    try {
+      (await this.enter(id)).end();
+    } catch {
+      // It is tried again by itself, and its health says why it does not run.
+    }
+  }
+
   private async watchDisk(): Promise<void> {
     try {
       const awake = [...this.runners].filter(([id, runner]) => runner.isAwake && this.kept.has(id));
@@ -442,7 +484,10 @@ export class LocalApps implements HostedApps {
     const chosen = this.ended ? undefined : await this.choose(this.kept.get(id)?.revisions ?? [], wanted);
     if (!chosen) return undefined;
     if (!chosen.revision.image) await this.disk.requireRoom(id, this.folder(id));
-    return this.runnable(chosen);
+    const program = await this.runnable(chosen);
+    const [kept, awake] = [this.kept.get(id), program.isAlwaysOn ? program.scale : 0];
+    if (kept && (kept.awake ?? 0) !== awake) this.keep(id, { ...kept, awake });
+    return program;
   }
 
   private async runnable(chosen: Chosen): Promise<Runnable> {
@@ -466,6 +511,7 @@ export class LocalApps implements HostedApps {
     const guard = (port: number) => this.ports.close(port, folder.user?.uid);
     const [memory, cores] = [memoryOf(sizes), coresOf(sizes)];
     const scale = recipe.langgraph ? 1 : Math.min(leastOf(sizes), this.limits.awake);
+    const isAlwaysOn = wantsToStayAwake(sizes) && this.mayStayAwake(revision, sizes);
     if (image) {
       const run: Runnable['run'] = (env, port, told) =>
         this.containers.start(
@@ -476,7 +522,7 @@ export class LocalApps implements HostedApps {
           },
           told,
         );
-      return { revision, folder, scale, guard, launch, run, say };
+      return { revision, folder, scale, isAlwaysOn, guard, launch, run, say };
     }
     const words = within(join(folder.build(build), recipe.folder), ['/bin/sh', '-c', recipe.start]);
     const limit = (pid: number) => this.groups.limit(pid, { cores, memory, processes: PROGRAM_PROCESSES });
@@ -484,7 +530,7 @@ export class LocalApps implements HostedApps {
       const started = folder.start(words, { ...env, PORT: String(port) });
       return new AppProcess({ ...started, port, memory, limit }, told);
     };
-    return { revision, folder, scale, guard, launch, run, say };
+    return { revision, folder, scale, isAlwaysOn, guard, launch, run, say };
   }
 
   private keep(id: string, kept: KeptApp): void {
@@ -502,6 +548,11 @@ export function awakeWithin(memory: number): number {
 /** The sum of what is known; null when nothing is. */
 function sumOf(values: readonly (number | null)[]): number | null {
   return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
+}
+
+/** Whether these sizes ask for a program that never sleeps. */
+export function wantsToStayAwake(sizes: Sizes | undefined): boolean {
+  return Number(sizes?.min_scale ?? 0) >= 1;
 }
 
 /** How many processes of a program there are to be, at least one. */

@@ -45,6 +45,9 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
       (...told) => this.later(() => this.report(...told)),
       (taken) => this.later(() => this.reportTakenBack(taken)),
     );
+    // Programs are told where the server listens.
+    const server = this.host.httpAdapter.getHttpServer() as Server;
+    server.once('listening', () => this.apps.startAlwaysOn());
     if (exposed !== undefined) {
       this.logger.warn(
         `Deployments run as the user of this server and can read what it reads, because namespaces do not work here: ${exposed}. docs/local-executor.md says what to do.`,

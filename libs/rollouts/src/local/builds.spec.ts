@@ -148,6 +148,28 @@ describe('a source', () => {
   });
 });
 
+describe('the secrets of a deployment', () => {
+  it('are there for its build, and in no log and no reason', async () => {
+    const id = await service.deployment({}, { NPM_TOKEN: 'sesame-of-the-registry', NODE_ENV: 'production' });
+    const build = (text: string) => ({
+      'package.json': JSON.stringify({ scripts: { build: `node build.js`, start: 'node server.js' } }),
+      'build.js': text,
+      'server.js': SERVER,
+    });
+    const found = `const { NPM_TOKEN, NODE_ENV } = process.env; console.log('has', NPM_TOKEN, NPM_TOKEN.length, NODE_ENV);`;
+    const done = await deployed(id, build(found));
+    expect([done.status, /INFO has .*/.exec(done.build)?.[0]]).toEqual([
+      ...['DEPLOYED', 'INFO has [redacted] 22 undefined'],
+    ]);
+    const broken = await deployed(id, build(`${found} throw new Error('refused: ' + NPM_TOKEN);`));
+    expect(broken.status).toBe('BUILD_FAILED');
+    expect(broken.build).toMatch(
+      /The command "npm run build.*" ended with exit code 1\..*Error: refused: \[redacted\]/,
+    );
+    expect(done.build + broken.build).not.toContain('sesame');
+  });
+});
+
 describe('a Procfile', () => {
   const lines = (...all: string[]) => ({ Procfile: `${all.join('\n')}\n`, 'server.js': SERVER });
 

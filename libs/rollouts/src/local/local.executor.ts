@@ -16,7 +16,7 @@ import {
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { ProgramLine } from '../logs/program-lines';
 import type { AppFolder } from './app-folders.store';
-import { leastOf, type LocalApps } from './apps.service';
+import { leastOf, type LocalApps, wantsToStayAwake } from './apps.service';
 import { NO_ENGINE } from './containers.service';
 import { type BuildPlan, type ContainerImage, planOf, type Recipe, type Wanted, withServer } from './recipe';
 import { type Command, NoRecipe, type SourceTree } from './recipes/source-tree';
@@ -47,6 +47,9 @@ const CONTAINER: Recipe = { folder: '.', start: '', health: '/ok', langgraph: fa
 const OF_PODS = [
   ...['init_containers', 'sidecars', 'volumes', 'volume_mounts', 'service_account_name', 'image_pull_secrets'],
 ];
+/** What is said of a program whose `min_scale` cannot be heeded. */
+const SLEEPS_ALL_THE_SAME =
+  'It sleeps while nobody uses it, in spite of min_scale: other programs that never sleep have the places for them (LOCAL_AWAKE).';
 /** Variables that the server sets, for what it traces and for all. */
 const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_ENDPOINT', 'LANGSMITH_PROJECT', 'LANGSMITH_API_KEY'];
 const ALWAYS = ['PORT', 'LANGCHAIN_REVISION_ID'];
@@ -146,6 +149,9 @@ export class LocalExecutor extends Executor {
     chosen: Parameters<LocalApps['activate']>[0],
     { signal, log }: Pick<Step, 'signal' | 'log'>,
   ): Promise<void> {
+    const { revision, sizes } = chosen;
+    if (wantsToStayAwake(sizes) && !this.programs.mayStayAwake(revision, sizes))
+      await log('WARNING', SLEEPS_ALL_THE_SAME);
     let isStarting = true;
     const say = (text: string) => void (isStarting && log('WARNING', text));
     try {
@@ -197,7 +203,8 @@ export class LocalExecutor extends Executor {
       const tree = await treeOf(folder, path);
       const plan = await planned(planOf(tree, wanted));
       for (const text of plan.warnings) await step.log('WARNING', text);
-      const place = { folder, name, recipe: plan.recipe };
+      const env = { ...(await buildSecrets(assignment)), ...folder.environmentOf(name, plan.recipe) };
+      const place = { folder, name, recipe: plan.recipe, env };
       for (const command of plan.install) await this.run(command, place, step);
       const { recipe, build } = await planned(withServer(plan, tree));
       for (const command of build) await this.run(command, place, step);
@@ -273,6 +280,11 @@ export class LocalExecutor extends Executor {
       full.abort(new StepFailed(`${limit}: build less, remove files of its program, or raise LOCAL_DISK_BYTES.`));
     }
   }
+}
+
+/** What the commands of a build get of the secrets. With NODE_ENV, npm would leave out what a build needs. */
+async function buildSecrets({ secrets }: Assignment): Promise<Record<string, string>> {
+  return Object.fromEntries([...(await secrets())].filter(([name]) => name !== 'NODE_ENV'));
 }
 
 function megabytes(bytes: number): number {

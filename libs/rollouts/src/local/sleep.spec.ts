@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import type { StartedRevision } from './app-folders.store';
+import { AppForwarding } from './forwarding/app-forwarding.service';
 import { awakeWithin, LocalApps } from './apps.service';
 
 const SERVER = `
@@ -12,6 +13,7 @@ require('node:http').createServer((_, response) => response.end(process.env.LANG
 let folder: string;
 let apps: LocalApps;
 let told: string[];
+const sizes = new Map<string, Record<string, unknown>>();
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-sleep-'));
@@ -26,19 +28,20 @@ afterEach(async () => {
 function begin(limits: ConstructorParameters<typeof LocalApps>[1]): void {
   apps = new LocalApps(join(folder, 'apps'), limits);
   apps.begin(
-    async ([revision]) => revision && { revision, secrets: new Map() },
+    async ([revision]) => revision && { revision, secrets: new Map(), sizes: sizes.get(revision.deploymentId) },
     async () => undefined,
     (id, status) => void told.push(`${id} ${status}`),
   );
 }
 
-async function deploy(id: string): Promise<void> {
+async function deploy(id: string, min_scale?: number, langgraph = false): Promise<void> {
   writeFileSync(join(await apps.folder(id).emptyBuild('a'), 'server.js'), SERVER);
-  const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
+  const recipe = { folder: '.', start: 'exec node server.js', langgraph };
+  sizes.set(id, { min_scale });
   const revision: StartedRevision = {
     ...{ deploymentId: id, tenantId: 'tenant', name: id, revisionId: `of ${id}`, build: 'a', recipe },
   };
-  await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);
+  await apps.activate({ revision, secrets: new Map(), sizes: sizes.get(id) }, new AbortController().signal);
 }
 
 async function ask(id: string): Promise<string> {
@@ -58,6 +61,70 @@ it('the program that nobody has used for the longest time sleeps for another one
   expect(await ask('one')).toBe('of one');
   expect(awake()).toEqual(['one', 'two']);
   expect(told).toEqual(['one READY', 'two READY', 'one UNUSED', 'three READY', 'three UNUSED', 'one READY']);
+});
+
+it('a program with a min_scale never sleeps, and is started with the server', async () => {
+  begin({ awake: 3, sleepAfter: 100 });
+  await deploy('one', 1);
+  await deploy('two');
+  await until(
+    async () => awake(),
+    (now) => !now.includes('two'),
+  );
+  expect(awake()).toEqual(['one']);
+  for (const id of ['two', 'three']) await deploy(id);
+  expect(apps.isAlwaysOn('one')).toBe(true);
+  await apps.end();
+  begin({ awake: 3 });
+  expect(awake()).toEqual([]);
+  apps.startAlwaysOn();
+  await until(
+    async () => awake(),
+    (now) => now.length > 0,
+  );
+  expect(awake()).toEqual(['one']);
+  // A later change of its sizes holds from the next start of a process on.
+  sizes.set('one', { min_scale: 0 });
+  await apps.restart('one', new AbortController().signal);
+  expect(apps.isAlwaysOn('one')).toBe(false);
+  for (const id of ['two', 'three']) expect(await ask(id)).toBe(`of ${id}`);
+});
+
+it('a program that was stopped is not started with the server', async () => {
+  begin({ awake: 3 });
+  await deploy('one', 1);
+  await apps.stop('one');
+  await apps.end();
+  begin({ awake: 3 });
+  apps.startAlwaysOn();
+  await expect(apps.enter('one')).rejects.toThrow('It was stopped.');
+});
+
+it('programs that never sleep leave places for those that do', async () => {
+  begin({ awake: 2 });
+  for (const id of ['one', 'two']) await deploy(id, 1);
+  expect(['one', 'two'].map((id) => apps.isAlwaysOn(id))).toEqual([true, false]);
+  await deploy('three');
+  expect(awake()).toEqual(['one', 'three']);
+});
+
+it('a cron is refused where it would sleep', async () => {
+  begin({ awake: 4 });
+  await deploy('one', 0, true);
+  await deploy('two', 1, true);
+  await deploy('three');
+  jest.spyOn(apps, 'enter').mockRejectedValue(new Error('passed on'));
+  const post = (id: string, path: string) => {
+    const request = { method: 'POST', url: `/apps/${id}${path}` };
+    const passed = new AppForwarding(apps).pass(request as never, {} as never, { id, tenantId: 'tenant' }, 'api');
+    return passed.catch(({ message }: Error) => message);
+  };
+  for (const path of ['/runs/crons', '/threads/a/runs/crons', '/runs/crons?x=1']) {
+    expect(await post('one', path)).toMatch(/^A cron would not run while the deployment sleeps\. Set min_scale to 1 /);
+    expect(await post('two', path)).toBe('passed on');
+    expect(await post('three', path)).toBe('passed on');
+  }
+  for (const path of ['/runs/crons/search', '/runs', '/runs/cronsy']) expect(await post('one', path)).toBe('passed on');
 });
 
 it('a program that works on a request does not sleep: others wait, and are told after a time', async () => {

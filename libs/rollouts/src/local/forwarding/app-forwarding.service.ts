@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { Unavailable } from '@fairlead/schema';
+import { Conflict, Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppSockets } from './app-sockets.http';
-import { type Kind, reachedAt, responseHeaders } from './app-headers.http';
+import { type Kind, pathOf, reachedAt, responseHeaders } from './app-headers.http';
 import { connectTo, forward } from './apps.http';
 import { LocalApps } from '../apps.service';
 import { AppUnavailable } from '../running/app.runner';
@@ -12,6 +12,9 @@ import type { Entered } from '../running/serving.process';
 
 /** Headers of our answers that say what a page may do: there the program says it. */
 const PAGE_DEFAULTS = ['content-security-policy', 'referrer-policy', 'cache-control'];
+
+/** Where the LangGraph server takes crons. */
+const CRONS = /^\/(?:threads\/[^/]+\/)?runs\/crons\/?(?:\?|$)/;
 
 /** Passes requests on to the programs of deployments. */
 @Injectable()
@@ -27,6 +30,7 @@ export class AppForwarding {
     { id, tenantId }: { readonly id: string; readonly tenantId: string },
     kind: Kind,
   ): Promise<void> {
+    this.refuseIdleCron(request, id);
     const { entered, socket } = await this.reach(id).catch((error: unknown) => {
       const isKnown = error instanceof AppUnavailable;
       throw isKnown ? new Unavailable(1, `The deployment does not answer: ${error.message}`) : error;
@@ -47,6 +51,15 @@ export class AppForwarding {
       .status(answer.statusCode ?? 502)
       .headers(responseHeaders(answer, kind, reached))
       .send(answer);
+  }
+
+  /** A LangGraph server keeps the times of its crons, and would sleep through them. @throws Conflict */
+  private refuseIdleCron({ method, url }: FastifyRequest, id: string): void {
+    if (method !== 'POST' || !CRONS.test(pathOf(url)) || this.apps.isAlwaysOn(id) || !this.apps.mayHaveCrons(id))
+      return;
+    throw new Conflict(
+      'A cron would not run while the deployment sleeps. Set min_scale to 1 in the resource_spec of the deployment and restart it, so that it never sleeps.',
+    );
   }
 
   /** A process of a program, and a connection to it. Those that take none are passed over. @throws AppUnavailable */

@@ -108,9 +108,10 @@ export class AppRunner {
     return this.places > 0;
   }
 
-  /** Since when nobody has used what runs (ms since 1970); undefined while somebody does, and when nothing runs. */
+  /** Since when nobody has used what may sleep (ms since 1970); undefined while somebody does, and when nothing runs. */
   get idleSince(): number | undefined {
-    return this.isAwake && !this.stopped && this.uses === 0 ? this.lastUse : undefined;
+    const maySleep = this.isAwake && !this.stopped && !this.program?.isAlwaysOn;
+    return maySleep && this.uses === 0 ? this.lastUse : undefined;
   }
 
   /** How often its processes have been started again after they ended. */

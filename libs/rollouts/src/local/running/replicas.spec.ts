@@ -45,7 +45,7 @@ async function begin(awake = 20, hold = 60_000): Promise<void> {
   traffics = [];
   apps = new LocalApps(join(folder, 'apps'), { awake, hold, restart: { first: 10, most: 200 }, trial: 0 });
   const chosen = ({ revision, min_scale }: { revision: StartedRevision; min_scale: number }) => {
-    return { revision, secrets: new Map<string, string>(), sizes: { min_scale } };
+    return { revision, secrets: new Map<string, string>(), sizes: min_scale > 1 ? { min_scale } : {} };
   };
   apps.begin(
     async ([kept]) => {
@@ -81,7 +81,7 @@ async function deploy(name: string, min_scale: number, id = 'one'): Promise<void
   const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
   const revision = { deploymentId: id, tenantId: 'tenant', name: id, revisionId: build, build, recipe };
   const secrets = new Map<string, string>();
-  await apps.activate({ revision, secrets, sizes: { min_scale } }, new AbortController().signal);
+  await apps.activate({ revision, secrets, sizes: min_scale > 1 ? { min_scale } : {} }, new AbortController().signal);
   active.set(id, { revision, min_scale });
 }
 

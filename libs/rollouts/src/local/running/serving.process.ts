@@ -29,6 +29,8 @@ export interface Runnable {
   readonly folder: AppFolder;
   /** How many processes of it there are to be. */
   readonly scale: number;
+  /** Whether it runs also while nobody uses it. */
+  readonly isAlwaysOn: boolean;
   /** Takes what a rollout says of it while it starts. */
   readonly say?: (text: string) => void;
   /** Closes a port to others; answers what opens it again. */
