@@ -26,6 +26,7 @@ const PROBLEM = { accept: 'application/problem+json' };
 /** Routes whose declared schema is not given to the checks that are watched here, and what checks it instead. */
 const CHECKED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/v1/datasets/upload-experiment': 'a worker checks the body as it comes, by the members of its schema',
+  'POST /api/v1/runs/batch': 'each run is checked by itself, so that one that is refused does not refuse the others',
   'GET /docs/:file': 'the library that is watched serves it',
 };
 
@@ -63,6 +64,8 @@ const DIFFERENCES: readonly string[] = [
     `${name} (answered).events can be string`,
     `${name} (answered).outputs can be array`,
     `${name} (answered).outputs can be string`,
+    // A type of the user's own is answered as it was sent.
+    `${name} (answered).run_type can be string`,
   ]),
   ...words('Volume.name VolumeMount.name VolumeMount.mountPath').map((name) =>
     `${name} can be null`.replace('.', ' (answered).'),

@@ -201,6 +201,8 @@ describe('revisions of one deployment', () => {
     const id = await service.deployment();
     const first = await service.revision(id, { resource_spec: {} });
     await called(`deploy ${first}`);
+    // The replacement is decided on what the stream says, as the deployments service does.
+    await service.reached(id, first, 'DEPLOYING');
     const second = await service.replace(id, first);
     await service.reached(id, second, 'DEPLOYED');
     expect(await service.statuses(id, first)).toEqual([

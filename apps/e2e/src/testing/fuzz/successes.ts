@@ -107,6 +107,12 @@ async function specials(
     source_revision_config: {},
   });
   await service.deployedBy('kubernetes', controlled.id);
+  // Changes of the shared deployment replace its revisions, which have ended then.
+  const waiting = await ask<{ id: string; latest_revision_id: string }>(
+    'POST',
+    '/v2/deployments',
+    newDeployment('waiting'),
+  );
   const control = [{ ids: { deployment_id: controlled.id } }];
   const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
   const signed = new URL(upload_url);
@@ -179,6 +185,9 @@ async function specials(
     'DELETE /api/v1/api-key/:id': [{ ids: { id: otherKey.id } }],
     'GET /v2/deployments/:deployment_id': [{}, { search: '?include_secrets=true' }],
     'DELETE /v2/deployments': [{ search: `?deployment_ids=${spare.ids.deployment_id},${crypto.randomUUID()}` }],
+    'POST /v2/deployments/:deployment_id/revisions/:revision_id/interrupt': [
+      { ids: { deployment_id: waiting.id, revision_id: waiting.latest_revision_id } },
+    ],
     'POST /v2/deployments/:deployment_id/restart': control,
     'POST /v2/deployments/:deployment_id/start': control,
     'POST /v2/deployments/:deployment_id/stop': control,
