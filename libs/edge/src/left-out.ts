@@ -34,7 +34,7 @@ export const FAMILIES: readonly (readonly [name: string, ...paths: string[]])[] 
   ],
   ['the resolution of addresses to projects', `${V1}/sessions/resolutions`],
   ['sandboxes', '/v2/sandboxes'],
-  ['threads', '/v2/threads', `${V1}/runs/threads`],
+  ['the second version of threads', '/v2/threads'],
   ['queries of traces', '/v2/traces'],
   ['the second version of sessions', '/v2/sessions'],
   ['the second version of datasets', '/v2/datasets/?$'],

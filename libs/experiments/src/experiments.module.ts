@@ -27,6 +27,7 @@ import { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from './feedback/feedback-configs.controller';
 import { RunUrlController } from './runs/run-url.controller';
+import { ThreadsController } from './runs/threads.controller';
 import { FeedbackController } from './feedback/feedback.controller';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './limits';
@@ -80,6 +81,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         FeedbackChangesController,
         FeedbackConfigsController,
         RunUrlController,
+        ThreadsController,
         InfoController,
         LiveRunsController,
         RefusedItemsController,

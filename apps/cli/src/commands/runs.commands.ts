@@ -30,6 +30,7 @@ export const runs: Group = {
         '0198c1f0-0000-7000-8000-000000000001 --name image.png --tenant research --expires 1767268800 --signature "$SIGNATURE" -o image.png',
       saves: true,
     },
+    thread: { route: 'GET /api/v1/runs/threads/{thread_id}', example: 'support-42 --session-id support-agent' },
     share: { route: 'PUT /api/v1/runs/{run_id}/share', example: '0198c1f0-0000-7000-8000-000000000001' },
     shared: { route: 'GET /api/v1/runs/{run_id}/share', example: '0198c1f0-0000-7000-8000-000000000001' },
     unshare: { route: 'DELETE /api/v1/runs/{run_id}/share', example: '0198c1f0-0000-7000-8000-000000000001' },

@@ -18,8 +18,17 @@ export function pythonWithOlderSdk(): string | undefined {
   return [INSTALLED_OLDER].find(hasSdk);
 }
 
+/** A Python that has the program `langsmith-fetch`; undefined when there is none. */
+export function pythonWithFetch(): string | undefined {
+  return [INSTALLED].find((python) => has(python, 'langsmith_cli'));
+}
+
 function hasSdk(python: string): boolean {
-  return spawnSync(python, ['-c', 'import langsmith'], { stdio: 'ignore', timeout: RUN_MS }).status === 0;
+  return has(python, 'langsmith');
+}
+
+function has(python: string, module: string): boolean {
+  return spawnSync(python, ['-c', `import ${module}`], { stdio: 'ignore', timeout: RUN_MS }).status === 0;
 }
 
 /** Runs one of the programs beside this file; what it prints as `made {…}`. */

@@ -39,6 +39,7 @@ import { AwaitedFeedback } from '../feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from '../feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from '../feedback/feedback-configs.controller';
 import { RunUrlController } from '../runs/run-url.controller';
+import { ThreadsController } from '../runs/threads.controller';
 import { FeedbackController } from '../feedback/feedback.controller';
 import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../limits';
@@ -126,6 +127,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       FeedbackChangesController,
       FeedbackConfigsController,
       RunUrlController,
+      ThreadsController,
       InfoController,
       SharesController,
       PublicDatasetsController,

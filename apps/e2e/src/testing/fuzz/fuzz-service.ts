@@ -144,6 +144,7 @@ async function fill(ask: Ask, name: string): Promise<Ids> {
     dataset_id: dataset.id,
     session_id: experiment.id,
     run_id: run.id,
+    thread_id: 'a-thread',
     example_id: example?.id ?? MISSING,
     feedback_id: feedback?.id ?? MISSING,
     id: apiKey.id,

@@ -25,7 +25,7 @@ export const newUpload = (name: string) => ({
       inputs: { question: name },
       expected_outputs: { answer: name },
       actual_outputs: { answer: name },
-      run_metadata: { model: 'm' },
+      run_metadata: { model: 'm', thread_id: 'a-thread' },
       run_name: name,
       error: 'broken',
       start_time: '2026-01-01T00:00:01Z',

@@ -121,7 +121,7 @@ function keepReading(socket: Socket, failed: () => void): void {
 /** Reads and drops what comes of a body after its answer, so that the connection can be used again, or ends it. */
 function dropRest(raw: IncomingMessage, back: ServerResponse): void {
   // Nothing was read of a body that its client has not sent yet: the connection ends with the answer.
-  if (raw.complete || raw.destroyed || !back.shouldKeepAlive) return;
+  if (raw.complete || raw.readableEnded || raw.destroyed || !back.shouldKeepAlive) return;
   const { socket } = raw;
   let left = DROPPED_BYTES;
   const end = () => {

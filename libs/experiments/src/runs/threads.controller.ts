@@ -1,0 +1,48 @@
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
+import { Controller, Get } from '@nestjs/common';
+import { Pool } from 'pg';
+import { found, oneOrMany } from '../reading.http';
+import { experimentsView } from '../sessions/experiments.projection';
+import { readThread } from './threads.queries';
+
+const threadPath = object({ thread_id: note(str(), 'Name of a thread, as the metadata of runs have it.') });
+const threadQuery = object({
+  session_id: note(optional(uuid()), 'Only runs of this session.'),
+  select: note(
+    optional(oneOrMany(literal(['all_messages']))),
+    'Accepted because clients send it; all messages are answered.',
+  ),
+});
+const answered = shape.object('Thread', {
+  thread_id: shape.noted(shape.text, 'Name of the thread.'),
+  previews: shape.noted(
+    shape.object('ThreadPreviews', {
+      all_messages: shape.noted(shape.text, 'The messages as JSON objects, with an empty line between two of them.'),
+    }),
+    'Texts of the thread.',
+  ),
+  is_complete: shape.noted(shape.boolean, 'False: the thread has more runs than were read, 1,000 or 16 MiB.'),
+});
+
+/** Messages of the runs that name the same thread. */
+@Area('Runs')
+@Controller('api/v1/runs/threads/:thread_id')
+export class ThreadsController {
+  constructor(private readonly pool: Pool) {}
+
+  @Get()
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get the messages of a thread' })
+  @Answers({ 200: answered })
+  async find(
+    @Context() context: CommandContext,
+    @Path(threadPath) { thread_id }: Infer<typeof threadPath>,
+    @Query(threadQuery) { session_id }: Infer<typeof threadQuery>,
+  ) {
+    const read = await readThread(this.pool, context.tenantId, thread_id, session_id);
+    const { messages, isComplete } = found(read, 'Thread ID', thread_id.slice(0, 200));
+    const text = messages.map((message) => JSON.stringify(message)).join('\n\n');
+    return { thread_id, previews: { all_messages: text }, is_complete: isComplete };
+  }
+}
