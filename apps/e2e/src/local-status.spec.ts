@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { Home, type Service } from './testing/home';
 
-/** What is said of programs that do not do what was expected of them, by a server of its own. */
+/** Statuses of programs that do not behave as expected, told by a server of its own. */
 
 const WAIT_MS = 120_000;
 const GOOD = `require('node:http').createServer((_, response) => response.end('good')).listen(process.env.PORT);`;

@@ -260,7 +260,7 @@ function valueAt(thing: Json, names: readonly string[]): unknown {
   return names.reduce<unknown>((value, name) => (value as Json | null)?.[name], thing);
 }
 
-/** Whether a value that is read says what was sent: times in another spelling, objects with more members. */
+/** True when two values mean the same: times may be spelt otherwise, and the second may have more members. */
 function holds(now: unknown, wanted: unknown): boolean {
   if (isDeepStrictEqual(now, wanted)) return true;
   if (typeof now === 'string' && typeof wanted === 'string') return Date.parse(now) === Date.parse(wanted);

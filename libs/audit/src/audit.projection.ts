@@ -46,7 +46,7 @@ export const auditView: Projection = {
   },
 };
 
-/** Whether an event follows from another one of the same append: a revision from a change, a turn from a new revision. */
+/** True for an event that follows from another one of its append: a revision from a change, a turn from a revision. */
 function isPartOfAnother(event: Recorded): boolean {
   if (event.type === 'RevisionCreated') return causeOf(event) === 'change';
   if (event.type !== 'RevisionStatusChanged') return false;
@@ -54,7 +54,7 @@ function isPartOfAnother(event: Recorded): boolean {
   return status !== 'INTERRUPTED' || replaced_by !== undefined;
 }
 
-/** What made a revision: a push, a roll-back, or the creation or change that is in the log just before it. */
+/** The cause of a revision: a push, a roll-back, or the creation or change that is in the log just before it. */
 function causeOf({ data }: Recorded): 'push' | 'redeploy' | 'change' {
   const { push, redeployed_from } = data as { readonly push?: object; readonly redeployed_from?: string };
   if (push) return 'push';

@@ -9,7 +9,7 @@ interface Retry {
   readonly longestWait: number;
 }
 
-/** What is kept of deliveries, and how long a host is asked about one; times in milliseconds. */
+/** Limits on stored deliveries, and on the time that a host is asked about one (ms). */
 interface Deliveries {
   /** Pauses after the first, second … attempt to ask the host; the last one is repeated. */
   readonly pauses: readonly number[];

@@ -20,7 +20,7 @@ export class TimeLimit {
     this.signal = others.length === 0 ? this.expiry.signal : AbortSignal.any([...others, this.expiry.signal]);
   }
 
-  /** Whether the time has passed, and the work had not ended before. */
+  /** True when the time has passed and the work had not ended before. */
   get hasPassed(): boolean {
     return this.expiry.signal.aborted;
   }

@@ -37,7 +37,7 @@ export interface LogReport {
   readonly unsealed: number;
   /** The log as it is now, to be kept outside for the next audit. */
   readonly head: LogHash;
-  /** How far heads from outside of the database say what was written. */
+  /** Place in the log up to which heads from outside of the database prove it. */
   readonly proven: LogHash;
   readonly findings: readonly Finding[];
   /** What could not be checked, a sentence each. */

@@ -22,7 +22,7 @@ interface Verified {
   readonly events: number;
   readonly signedBy: string;
   readonly exportedAt: string;
-  /** What has no verdict, a sentence each: only what was kept outside shows that a history was not rewritten. */
+  /** Parts without a verdict, one sentence each: only evidence kept outside shows that a history was not rewritten. */
   readonly unchecked: readonly string[];
 }
 
@@ -56,7 +56,7 @@ interface ExpectedHead {
   readonly hash: string;
 }
 
-/** What somebody has kept outside of the installation, to hold a later export against. */
+/** Evidence that somebody has kept outside of the installation, to hold a later export against. */
 export interface Kept {
   readonly head?: ExpectedHead;
   readonly seals?: readonly KeptSeal[];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brokenFile, Failure, Usage } from '../failure';
 import { type LeftOut, SourceRules } from './source-rules';
 
-/** What of a folder is sent: files by their paths, and what is not. */
+/** The files of a folder that are sent, by their paths, and those that are not. */
 export interface SourceFiles {
   readonly files: readonly string[];
   readonly leftOut: readonly LeftOut[];

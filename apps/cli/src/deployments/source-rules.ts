@@ -9,13 +9,13 @@ export interface LeftOut {
   readonly because: string;
 }
 
-/** What is never part of a source: what tools make of it, and the values of secrets. */
+/** Patterns for files that are never part of a source: those that tools make, and values of secrets. */
 const NEVER = [
   ...['.git/', 'node_modules/', '.venv/', 'venv/', '__pycache__/', '.tox/', '.mypy_cache/', '.langgraph_api/'],
   ...['.env', '.env.*', '!.env.example'],
 ];
 
-/** Whether a path is left out, or taken in again, and by which line. */
+/** The decision of the rules about a path: left out or taken in again, and the line that decides. */
 interface Decision {
   readonly isIgnored: boolean;
   readonly line: string;
@@ -55,7 +55,7 @@ export class SourceRules {
     return git?.isIgnored ? git.line : this.byDocker(path);
   }
 
-  /** Whether a folder that is left out may hold files that are taken in again, as for Docker. */
+  /** True when a folder that is left out may hold files that are taken in again, as for Docker. */
   mayHold(folder: string): boolean {
     const git = this.byGit(folder);
     return !isNever(folder, git) && !git?.isIgnored && this.docker.hasExceptions;

@@ -26,7 +26,7 @@ function status(out: Output, text: string, more = '', word = text): Cell {
   return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), `${word}${more}`);
 }
 
-/** What is called `AWAITING_DATABASE` is not deployed yet, and one that crash loops is UNKNOWN for a reason. */
+/** Words for a status: `AWAITING_DATABASE` means not deployed yet, and a deployment that crash loops is `UNKNOWN`. */
 function wordOf({ status, status_reason }: Deployment): string {
   if (status === 'AWAITING_DATABASE') return 'not deployed yet';
   return isCrashLooping(status_reason) ? 'crash looping' : status;

@@ -5,7 +5,7 @@ import { isBuilt } from '../source/source-rules';
 /** Replacements in a row after which the next revision waits, so that pushes cannot keep a deployment from being ready. */
 const MOST_REPLACED = 3;
 
-/** What of a deployment says whose turn it is. */
+/** The members of a deployment that say whose turn it is. */
 type Turns = Pick<Deployment, 'queued' | 'running' | 'replaced'>;
 
 /** A new revision, which takes the place of the running one when that is not ready yet. */

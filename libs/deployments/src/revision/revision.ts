@@ -129,9 +129,10 @@ export function interrupt(revisionId: string): (state: Deployment) => Deployment
 }
 
 /**
- * What the rollout says about a revision. Starting one skips the older ones that wait; when the running one ends, or a
- * newer one waits once it is DEPLOYING, the newest that waits runs and the older ones are skipped. DEPLOYED makes the revision the active one, and the deployment
- * READY when it is the first. `commit` is the one that the revision stands for, which is noted with it.
+ * Records a status that the rollout reports of a revision. Starting one skips the older ones that wait; when the running
+ * one ends, or a newer one waits once it is DEPLOYING, the newest that waits runs and the older ones are skipped. DEPLOYED
+ * makes the revision the active one, and the deployment READY when it is the first. `commit` is the one that the revision
+ * stands for, which is noted with it.
  * @throws RevisionWaits when another one is running; RevisionEnded; InvalidDeployment for QUEUED.
  */
 export function reportRevision(

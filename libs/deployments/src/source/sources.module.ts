@@ -5,9 +5,9 @@ import { SourceStore } from './source.store';
 import { SpelledNames } from './spelled-names.service';
 
 /**
- * What other services read of deployments: the uploaded sources ({@link SourceArchives}), the names of deployments
- * ({@link DeploymentNames}) and who follows pushes ({@link PushFollowers}), for the whole application. Needs the providers
- * of EventingModule.
+ * Providers that other services read deployments through: the uploaded sources ({@link SourceArchives}), the names of
+ * deployments ({@link DeploymentNames}) and who follows pushes ({@link PushFollowers}), for the whole application. Needs
+ * the providers of EventingModule.
  */
 @Module({})
 export class SourcesModule {

@@ -16,7 +16,7 @@ const WINDOW = 500;
 
 /** A batch, and whether the end of the log has been reached for the first time. */
 interface Heard extends Batch {
-  /** What markers among the events say of streams, in order. */
+  /** Changes of streams that markers among the events tell, in order. */
   readonly marks: readonly NonNullable<ReturnType<typeof markedBy>>[];
   readonly caughtUp: boolean;
 }

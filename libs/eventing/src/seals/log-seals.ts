@@ -79,7 +79,7 @@ export function isOfSeals(stream: string): boolean {
   return categoryOf(stream) === CATEGORY;
 }
 
-/** How far the log was hashed, and the tree over its last events, for a seal. */
+/** State of hashing for a seal: the place in the log, and the tree over the events since the last seal. */
 interface Sealable extends LogHash {
   readonly day: string;
   readonly tree: SealTree;

@@ -32,7 +32,7 @@ export type Judged =
 
 /** The revision of the marker of a stream that was deleted: 2^63 - 1, as near as a number comes to it. */
 export const DELETED = Number(2n ** 63n - 1n);
-/** What the metadata of a deleted stream say of its beginning. */
+/** Members of the metadata of a stream that say where it begins. */
 const ALL_CUT = 2n ** 63n - 1n;
 /** Where the first record begins. */
 const FIRST_POSITION = 166;

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterAll(() => reading.stop());
 
 const IN_BASE = { dataset_split: ['base'] };
-/** What can be kept of examples that are in no split; earlier versions kept the last four as they were sent. */
+/** Stored forms of examples that are in no split; earlier versions stored the last four as they were sent. */
 const KEPT = [null, '{}', '{"n":1}', '{"dataset_split":[]}', '{"dataset_split":null}', '{"dataset_split":["base"]}'];
 
 const made = async (more: object = {}) =>

@@ -165,7 +165,7 @@ function objectText(json: string | null | undefined): string | undefined {
   return json.trimStart().startsWith('{') ? json : `{"output":${json}}`;
 }
 
-/** What a request changes of an example; nothing when it sends the example as it is. */
+/** Returns the members of an example that a request changes; none when it sends the example as it is. */
 function changedExample(sent: SentExample, current: CurrentExample): ChangedExample[] {
   const { id, inputs, outputs } = sent;
   if (sent.dataset !== undefined && sent.dataset !== current.dataset_id) {
@@ -242,7 +242,7 @@ function md5(text: string | undefined): string | null {
   return text === undefined ? null : hash('md5', text, 'hex');
 }
 
-/** What is attached, in one spelling whatever its order. */
+/** The attachments in one spelling, whatever their order. */
 function listed(attachments: CurrentExample['attachments']): string {
   return JSON.stringify((attachments ?? []).map(({ name, type, sha256 }) => [name, type, sha256]).sort());
 }

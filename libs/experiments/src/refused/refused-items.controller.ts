@@ -31,7 +31,7 @@ const refused = shape.object('RefusedItems', {
   offset: noted(integer, 'Value for `offset` to get the next page.'),
 });
 
-/** What was refused of the runs and feedback that were sent, by project. */
+/** Runs and feedback that were refused, by project. */
 @Area('Runs')
 @Controller('v1/refused')
 export class RefusedItemsController {

@@ -19,7 +19,7 @@ const ENOUGH_BYTES = 1024 * 1024;
 
 /** Decodes the slices of a body one after the other, on this thread or on another. */
 export interface ZstdDecoder {
-  /** What comes out of the beginning of a slice. @throws BadRequest, LimitExceeded */
+  /** Decompresses the beginning of a slice. @throws BadRequest, LimitExceeded */
   push(slice: Buffer, last: boolean): Promise<Decoded>;
   close(): void;
 }

@@ -25,7 +25,7 @@ const SWEPT_AT_ONCE = 1000;
 const MOST_COMPARED = 10;
 const PATHS = 'the push has changed no file that build_on_push_paths chooses';
 
-/** What the code host said about the deployments of one address. */
+/** The response of the code host about the deployments of one repository address. */
 interface Found {
   readonly head: Head;
   /** The deployments that get a revision of the head, and why the others of the address get none. */
@@ -208,7 +208,7 @@ export class BranchHeads extends QueueWorker {
   }
 }
 
-/** What was made of one of the pushes of a branch. */
+/** The outcome of one of the pushes of a branch. */
 function settled(
   push: StoredPush,
   newest: StoredPush,

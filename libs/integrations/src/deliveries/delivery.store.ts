@@ -7,7 +7,7 @@ import type { Push } from './delivery';
 import type { Judgement, Outcome, PushStatus } from './judgement';
 import { type Branch, PushBranches } from './push-branches.store';
 
-/** Whose deliveries are meant. */
+/** The workspace and the integration of deliveries. */
 export type Owner = Branch;
 
 /** A delivery that has been proved. */

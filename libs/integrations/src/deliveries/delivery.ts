@@ -43,7 +43,7 @@ const LONGEST_URL = 2048;
 const hmac = (secret: string, body: Buffer) => createHmac('sha256', secret).update(body).digest('hex');
 const prefixed = (secret: string, body: Buffer) => `sha256=${hmac(secret, body)}`;
 
-/** What is said beside the push itself is taken where it is of the form that the host documents. */
+/** Reads the members beside the push itself; those that do not have the form that the host documents are left out. */
 const loose = optional(anyJson());
 const gitHubPush = object({
   ref: str(),

@@ -1,11 +1,11 @@
 import type { PushFollower } from '@fairlead/contracts';
 import type { Push } from './delivery';
 
-/** What is made of a push. `waiting`: the code host is asked for the head of its branch. */
+/** Outcome of a push. `waiting`: the code host is asked for the head of its branch. */
 export const PUSH_STATUSES = ['waiting', 'done', 'ignored', 'set_aside'] as const;
 export type PushStatus = (typeof PUSH_STATUSES)[number];
 
-/** What is made of a delivery: that of its pushes, or it is refused. */
+/** Outcome of a delivery: the one of its pushes, or `refused`. */
 export const DELIVERY_STATUSES = [...PUSH_STATUSES, 'refused'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -64,7 +64,7 @@ function refusalOf(push: Push, follower: PushFollower): string | null {
   return follows(push, follower) ? follower.refusal : `follows ${follower.repo_ref ?? 'nothing'}`;
 }
 
-/** Whether the `repo_ref` of a deployment, in full or in short, is the branch of a push. */
+/** True when the `repo_ref` of a deployment, in full or in short, is the branch of a push. */
 function follows({ ref }: Push, { repo_ref }: PushFollower): boolean {
   return ref.startsWith(BRANCH) && repo_ref !== null && (ref === repo_ref || ref === `${BRANCH}${repo_ref}`);
 }

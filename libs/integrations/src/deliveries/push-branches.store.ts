@@ -10,7 +10,7 @@ const LEASE_MS = 20_000;
 /** Branches of one workspace that are asked for at a time. */
 const OF_TENANT = 2;
 
-/** Whose branch an item of the queue is. */
+/** Owner and name of the branch of an item of the queue. */
 export interface Branch {
   readonly tenantId: string;
   readonly integrationId: string;

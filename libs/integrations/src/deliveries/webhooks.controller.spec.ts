@@ -20,7 +20,7 @@ const IDS = {
   bitbucket: '{0eb35a0e-6b56-4bd1-9a43-000000000000}',
 };
 
-/** What a delivery reports, by default a push of `main`. */
+/** The body of a delivery, by default a push of `main`. */
 interface Reported {
   readonly ref?: string;
   readonly after?: string;

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** What code hosts delivered and what was made of it, the branches to ask about, and the ids of repositories. */
+/** Tables for deliveries of code hosts with their outcomes, branches to ask about, and ids of repositories. */
 export class Deliveries1764500000200 {
   async up(queryRunner: QueryRunner): Promise<void> {
     // One row for each delivery; `key` is what its repetitions share.

@@ -40,7 +40,7 @@ function causeAt(lines: readonly string[]): number | undefined {
 }
 
 /**
- * What a reason tells of the last lines of a program: those from the cause on, or the last ones where none names a cause,
+ * Chooses the last lines of a program for a reason: those from the cause on, or the last ones where none names a cause,
  * without colours. Empty when there are none.
  */
 export function causeIn(last: readonly string[]): string {

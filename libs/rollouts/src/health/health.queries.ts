@@ -87,7 +87,7 @@ const PHASES: Readonly<Record<string, string>> = {
   DEPLOYING: 'is being started',
 };
 
-/** What a deployment waits for of which nothing runs yet; undefined when it waits for nothing. */
+/** Returns what a deployment waits for before anything of it runs; undefined when it waits for nothing. */
 function awaited({ running, latest }: Deployed): string | undefined {
   const status = latest?.revision_id === running?.revision_id ? latest?.status : undefined;
   return running ? `The first revision ${PHASES[status ?? ''] ?? 'is being rolled out'}.` : undefined;

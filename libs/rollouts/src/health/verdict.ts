@@ -25,11 +25,11 @@ export function verdictUnseen({ active, running }: Deployed, { name, looks }: Kn
   return looks ? undefined : unknown(`The executor ${name} does not know what its commands have started.`);
 }
 
-/** What is known of a deployment beside its processes. */
+/** Facts about a deployment beside its processes. */
 interface Circumstances {
   readonly isStopped?: boolean;
   readonly sleeps?: boolean;
-  /** What its first revision waits for, in one sentence. */
+  /** The condition that its first revision waits for, in one sentence. */
   readonly awaited?: string;
 }
 

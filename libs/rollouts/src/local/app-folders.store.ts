@@ -183,7 +183,7 @@ export class AppFolder {
     };
   }
 
-  /** What commands of a build and its program find: the programs that the build has installed come first. */
+  /** PATH for the commands of a build and for its program: programs that the build has installed come first. */
   environmentOf(name: string, recipe: Recipe): Record<string, string> {
     const environment = this.environment();
     const build = this.build(name);

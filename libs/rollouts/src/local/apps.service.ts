@@ -187,7 +187,7 @@ export class LocalApps implements HostedApps {
     return this.folders.of(id);
   }
 
-  /** What the commands of a revision find in their environment; `more` is stronger than the secrets. */
+  /** Environment of the commands of a revision; `more` takes precedence over the secrets. */
   environment({ revision, secrets }: Chosen, more: Readonly<Record<string, string>> = {}): Record<string, string> {
     const { deploymentId, revisionId, image, build, recipe } = revision;
     return {
@@ -435,19 +435,19 @@ export class LocalApps implements HostedApps {
     }
   }
 
-  /** Whether a deployment runs also while nobody uses it. */
+  /** True when a deployment runs also while nobody uses it. */
   isAlwaysOn(id: string): boolean {
     return (this.kept.get(id)?.awake ?? 0) > 0;
   }
 
-  /** Whether a deployment is, or may be, a LangGraph server. */
+  /** True when a deployment is, or may be, a LangGraph server. */
   mayHaveCrons(id: string): boolean {
     const newest = this.kept.get(id)?.revisions[0];
     return newest !== undefined && (newest.recipe.langgraph || newest.image !== undefined);
   }
 
   /**
-   * Whether a program with these sizes can run all the time. Three quarters of the places are for such programs, and
+   * True when a program with these sizes can run all the time. Three quarters of the places are for such programs, and
    * three quarters of these for those of one workspace, so that the others have places too.
    */
   mayStayAwake({ deploymentId, tenantId }: StartedRevision, sizes: Sizes | undefined): boolean {
@@ -550,7 +550,7 @@ function sumOf(values: readonly (number | null)[]): number | null {
   return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
 }
 
-/** Whether these sizes ask for a program that never sleeps. */
+/** True when these sizes ask for a program that never sleeps. */
 export function wantsToStayAwake(sizes: Sizes | undefined): boolean {
   return Number(sizes?.min_scale ?? 0) >= 1;
 }

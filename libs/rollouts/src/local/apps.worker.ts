@@ -18,7 +18,7 @@ const LIMITED: Readonly<Record<Controller, string>> = {
   pids: 'the number of processes',
 };
 
-/** How often it is looked whether a deployment knows which revision runs (ms), and for how long. */
+/** Interval and time limit (ms) for checking that a deployment knows which revision runs. */
 const LOOK_MS = 100;
 const MOST_LOOKS = 300;
 

@@ -45,7 +45,7 @@ async function logOf(id: string, one: string, phase: 'build' | 'deploy'): Promis
     .join('\n');
 }
 
-/** How a source ends, and what was logged meanwhile. */
+/** Status that the revision of a source ends with, and the lines logged meanwhile. */
 async function deployed(id: string, files: Readonly<Record<string, string>>, more: object = {}) {
   const one = await revision(id, files, more);
   const statuses = await until(

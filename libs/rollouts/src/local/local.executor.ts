@@ -34,7 +34,7 @@ interface BuildPlace {
   /** Name of the build. */
   readonly name: string;
   readonly recipe: Recipe;
-  /** What it finds in its environment, where that is not what all builds find. */
+  /** Environment of the command, where it differs from the one of all builds. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +47,7 @@ const CONTAINER: Recipe = { folder: '.', start: '', health: '/ok', langgraph: fa
 const OF_PODS = [
   ...['init_containers', 'sidecars', 'volumes', 'volume_mounts', 'service_account_name', 'image_pull_secrets'],
 ];
-/** What is said of a program whose `min_scale` cannot be heeded. */
+/** Warning about a program whose `min_scale` cannot be heeded. */
 const SLEEPS_ALL_THE_SAME =
   'It sleeps while nobody uses it, in spite of min_scale: other programs that never sleep have the places for them (LOCAL_AWAKE).';
 /** Variables that the server sets, for what it traces and for all. */
@@ -282,7 +282,7 @@ export class LocalExecutor extends Executor {
   }
 }
 
-/** What the commands of a build get of the secrets. With NODE_ENV, npm would leave out what a build needs. */
+/** Secrets that the commands of a build get. With NODE_ENV, npm would leave out packages that a build needs. */
 async function buildSecrets({ secrets }: Assignment): Promise<Record<string, string>> {
   return Object.fromEntries([...(await secrets())].filter(([name]) => name !== 'NODE_ENV'));
 }

@@ -71,6 +71,8 @@ process.once('SIGTERM', () => undefined);
 process.kill(0, 'SIGTERM');
 spawn('/bin/sh', ['-c', 'trap "" TERM HUP; sleep 1000000; true', process.argv[2]], { detached: true, stdio: 'ignore' });
 require('node:http').createServer(async (request, response) => {
+  // Readiness is looked for with requests that ask for nothing.
+  if (request.url === '/') return response.end();
   response.end(JSON.stringify(await attempts(JSON.parse(decodeURIComponent(request.url.slice(1))))));
 }).listen(PORT, '127.0.0.1');
 `;

@@ -15,7 +15,7 @@ import {
 } from './recipes/source-tree';
 import { dependenciesOf } from './recipes/workspace';
 
-/** How what was built of a source is started. */
+/** Command that starts the result of a build. */
 export interface Recipe {
   /** Folder of the source in which all commands run, '.' for its root. */
   readonly folder: string;
@@ -25,7 +25,7 @@ export interface Recipe {
   readonly release?: string;
   /** Folders of programs that were installed for the build, as a shell writes them. */
   readonly programs?: readonly string[];
-  /** Whether its folder has a virtual environment of Python. */
+  /** True when its folder has a virtual environment of Python. */
   readonly venv?: boolean;
   /** Path that answers 200 when the program is ready; undefined: it is ready when it takes connections. */
   readonly health?: string;
@@ -33,7 +33,7 @@ export interface Recipe {
   readonly langgraph: boolean;
 }
 
-/** How a source is built, and then started. */
+/** Commands that build a source and then start it. */
 export interface BuildPlan {
   readonly recipe: Recipe;
   /** Commands that install packages, in order. */
@@ -42,7 +42,7 @@ export interface BuildPlan {
   readonly build: readonly Command[];
   /** Sentences for the log about what is not done. */
   readonly warnings: readonly string[];
-  /** Whether the LangGraph server for JavaScript is added, in a version that what was installed decides. */
+  /** True when the LangGraph server for JavaScript is added, in a version that fits the installed packages. */
   readonly needsServer: boolean;
 }
 
@@ -72,7 +72,7 @@ const OF_IMAGES = ['dockerfile_lines', 'base_image', 'docker_compose_file'];
 /** The programs of a Procfile that are written in Python. */
 const PYTHON_WORDS =
   /\b(?:python3?|pip|gunicorn|uvicorn|hypercorn|daphne|granian|waitress-serve|flask|fastapi|celery|streamlit)\b|manage\.py/;
-/** What a configuration becomes for a server that does not take all that the command lines take. */
+/** Returns a configuration for a server that takes fewer members than the command lines do. */
 const ALTERED = '.langgraph.fairlead.json';
 
 /**

@@ -87,7 +87,7 @@ export function Deliveries({ integration }: { integration: string }) {
   );
 }
 
-/** What a delivery reports, in few words. */
+/** A delivery in few words. */
 function whatOf({ event, pushes, times }: Delivery): string {
   const [push] = pushes;
   if (!push) return `${event ?? 'without a valid signature'}${times > 1 ? ` (${times} times)` : ''}`;

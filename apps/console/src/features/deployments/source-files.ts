@@ -13,7 +13,7 @@ export interface SourceFile {
   readonly file: File;
 }
 
-/** What of a folder is sent, in order, and what is not. */
+/** The files of a folder that are sent, in order, and those that are not. */
 export interface SourceFiles {
   readonly files: readonly SourceFile[];
   readonly leftOut: readonly LeftOut[];

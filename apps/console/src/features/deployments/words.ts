@@ -27,7 +27,7 @@ export function deploymentTone(status: string): Tone {
   return DEPLOYMENT_TONES[status] ?? 'idle';
 }
 
-/** What is called `AWAITING_DATABASE` is not deployed yet, and one that crash loops is UNKNOWN for a reason. */
+/** Words for a status: `AWAITING_DATABASE` means not deployed yet, and a deployment that crash loops is `UNKNOWN`. */
 export function deploymentWord({ status, status_reason }: Pick<Deployment, 'status' | 'status_reason'>): string {
   if (status === 'AWAITING_DATABASE') return NOT_DEPLOYED;
   if (status === 'UNKNOWN' && status_reason?.startsWith('Crash looping')) return 'Crash looping';
@@ -54,7 +54,7 @@ export function revisionTone(status: string): Tone {
   return REVISION_TONES[status] ?? 'busy';
 }
 
-/** How a revision is called beside the one that runs: `DEPLOYED` says of it only that it has run. */
+/** Word for a revision beside the one that runs, of which `DEPLOYED` says only that it has run. */
 export function revisionState(
   revision: NumberedRevision,
   live: NumberedRevision | undefined,

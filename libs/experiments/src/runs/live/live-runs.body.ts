@@ -149,7 +149,7 @@ interface ListItem {
   readonly loc: Loc;
 }
 
-/** What seems to be an element of a list of the body: the outline decides whether the lists are JSON. */
+/** Text that seems to be an element of a list of the body: the outline decides if the lists are JSON. */
 function listItems(json: Buffer): ListItem[] {
   const members = slicesOf(json);
   return LISTS.flatMap((list) => {

@@ -164,7 +164,7 @@ function contentsOf(recordable: readonly SessionRuns[], sent: SentParts['content
   return new Map([...sent].filter(([sha256]) => needed.has(sha256)));
 }
 
-/** What is stored and counted: the runs, and what is attached to them. */
+/** The runs and attachments of a batch that are stored and counted. */
 function bytesOf(recordable: readonly SessionRuns[], contents: SentParts['contents']): number {
   let bytes = bytesOfRuns(recordable.flatMap(({ runs }) => runs.map(({ change }) => change)));
   for (const content of contents.values()) bytes += content.length;

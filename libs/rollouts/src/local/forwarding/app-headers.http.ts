@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 
 type Headers = Record<string, string | string[]>;
 
-/** How a program is reached: at a path of this server by clients with a key, or at a host of its own by browsers. */
+/** Address of a program: a path of this server for clients with a key, or a host of its own for browsers. */
 export type Kind = 'api' | 'pages';
 
 /** The address at which a client reaches a program, and the addresses of the client and of the proxies in front. */

@@ -11,12 +11,12 @@ interface Limits {
   /** WebSockets of one workspace that are open at a time, and those of one deployment among them. */
   readonly ofWorkspace: number;
   readonly ofDeployment: number;
-  /** How long a client may be silent before it is asked whether it is there; it is taken for gone after as long again (ms). */
+  /** Time without data before a client is pinged; after the same time again its connection is dropped (ms). */
   readonly silent: number;
 }
 
 const LIMITS: Limits = { ofWorkspace: 500, ofDeployment: 250, silent: 30_000 };
-/** How long one side has to take what the other one sent before its end (ms). */
+/** Time for one side to take the data that the other one sent before its end (ms). */
 const END_MS = 2000;
 
 /** A deployment to which a client wants a WebSocket, and a connection to its program. */
@@ -87,7 +87,7 @@ export class AppSockets {
   }
 }
 
-/** What a program answers, and the connection to it when it accepts. */
+/** Response of a program, and the connection to it when it accepts. */
 interface Offered {
   readonly answer: IncomingMessage;
   readonly program?: Socket;

@@ -4,12 +4,12 @@ import { Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Kind, pathOf, type Reached, requestHeaders } from './app-headers.http';
 
-/** How long a program has to say that it wants a body whose client waits for that, before the body is read anyway (ms). */
+/** Time for a program to send `100 Continue` before the body is read anyway (ms). */
 const EXPECTED_MS = 1000;
 /** Bytes of a body that are read and dropped after its answer, and how long that may take (ms). */
 const DROPPED_BYTES = 64 * 1024 ** 2;
 const DROPPED_MS = 30_000;
-/** How long a client that sends more has to read its answer before its connection is closed (ms). */
+/** Time for a client that sends more to read its response before its connection is closed (ms). */
 const LINGER_MS = 2000;
 
 /** A connection to a port of this machine; undefined when nothing takes it, so that nothing was sent. */

@@ -17,10 +17,10 @@ export class FrameFollower {
   private head: number[] = [];
   /** Bytes of the payload that have yet to come. */
   private left = 0;
-  /** Whether this side has closed: nothing may be sent after that. */
+  /** True when this side has closed: nothing may be sent after that. */
   hasClosed = false;
 
-  /** Whether all that has come is whole frames. */
+  /** True when the data so far is whole frames. */
   get isBetween(): boolean {
     return this.head.length === 0 && this.left === 0;
   }

@@ -26,7 +26,7 @@ export function serverFor(installed: string | undefined): string {
   );
 }
 
-/** What installs the server into a folder of its own, and the command that is its program. */
+/** Commands that install the server into a folder of its own, and the command that starts it. */
 export function ownServer(version: string): { readonly install: Command; readonly program: string } {
   const name = `langgraphjs-${version}`;
   return {

@@ -11,7 +11,7 @@ import {
 } from './source-tree';
 import { dependenciesOf, type Package, type Workspace, workspaceOf } from './workspace';
 
-/** How the packages of a source in JavaScript are installed and built. Commands run in the folder of the project. */
+/** Steps that install and build the packages of a source in JavaScript. Commands run in the folder of the project. */
 export interface NodeProject {
   readonly manifest: Members;
   readonly setUp: readonly Command[];
@@ -100,7 +100,7 @@ async function buildsOf(
   return [...needs.map((one) => ({ run: run(one, 'build'), hint: BUILD_HINT })), ...last];
 }
 
-/** Whether the workspace is built by Turborepo. */
+/** True when the workspace is built by Turborepo. */
 async function hasTurbo(tree: SourceTree, { folder, manifest }: Package): Promise<boolean> {
   const settings = await tree.text(posix.join(folder, 'turbo.json'));
   return 'turbo' in dependenciesOf(manifest) && /"build"\s*:/.test(settings ?? '');

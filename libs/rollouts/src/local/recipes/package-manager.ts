@@ -6,7 +6,7 @@ type ManagerName = 'npm' | 'pnpm' | 'yarn';
 /** The package manager of a project, and what installs with it. */
 export interface Manager {
   readonly name: ManagerName;
-  /** What makes the package manager itself usable; none for npm. */
+  /** Commands that install the package manager itself; none for npm. */
   readonly setUp: readonly Command[];
   /** Folder of its programs, as a shell writes it. */
   readonly programs: string | undefined;
@@ -55,7 +55,7 @@ export async function managerOf(tree: SourceTree, root: string, manifest: Member
   return { name, ...own, ...commands, warnings: [...warnings, ...own.warnings] };
 }
 
-/** What package.json says about its package manager. */
+/** Members of package.json about its package manager. */
 function namedBy({ packageManager, devEngines }: Members) {
   if (typeof packageManager === 'string') {
     const [, name, version, checksum] = /^([\w-]+)(?:@([^+]+)(?:\+(.+))?)?$/.exec(packageManager) ?? [];

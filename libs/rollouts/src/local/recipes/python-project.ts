@@ -11,7 +11,7 @@ import {
   stringsOf,
 } from './source-tree';
 
-/** How the packages of a source in Python are installed, into `.venv` of its folder. */
+/** Steps that install the packages of a source in Python, into `.venv` of its folder. */
 export interface PythonProject {
   readonly setUp: readonly Command[];
   readonly install: readonly Command[];
@@ -25,7 +25,7 @@ const PACKAGE_FILES = ['pyproject.toml', 'setup.py'];
 const LOCKS = ['uv.lock', 'poetry.lock', 'Pipfile.lock', 'pdm.lock'];
 const HINT = 'Another command can be set as install_command: fairlead deploy --install-command "…".';
 
-/** Whether a folder says which packages in Python it needs. */
+/** True when a folder says which packages in Python it needs. */
 export function isPython({ files }: SourceTree, folder: string): boolean {
   return ['requirements.txt', ...PACKAGE_FILES].some((name) => files.has(posix.join(folder, name)));
 }

@@ -13,7 +13,7 @@ export interface Command {
   readonly run: string;
   /** The part of it that tells what it does; absent: all of it. */
   readonly shown?: string;
-  /** What follows when it fails: a sentence for the log, and another command where there is one. */
+  /** Consequence of a failure: a sentence for the log, and another command where there is one. */
   readonly otherwise?: { readonly says: string; readonly run?: string };
   /** A sentence for the reason when it fails for good. */
   readonly hint?: string;
@@ -31,7 +31,7 @@ export function upwards(folder: string): string[] {
   return [folder, ...above];
 }
 
-/** Whether a folder of the source holds a file, at any depth. */
+/** True when a folder of the source holds a file, at any depth. */
 export function hasFolder({ files }: SourceTree, folder: string): boolean {
   if (folder === '.') return true;
   for (const file of files) if (file.startsWith(`${folder}/`)) return true;

@@ -61,7 +61,7 @@ async function patternsOf(tree: SourceTree, { folder, manifest: { workspaces } }
   return stringsOf(isObject(workspaces) ? workspaces.packages : workspaces);
 }
 
-/** Whether a folder is one that the patterns name; one with `!` before it takes folders out again. */
+/** True when the patterns name a folder; a pattern with `!` before it takes folders out again. */
 export function isMember(folder: string, patterns: readonly string[]): boolean {
   const decides = patterns.findLast((pattern) => isNamed(folder, pattern.replace(/^!/, '')));
   return decides !== undefined && !decides.startsWith('!');
@@ -73,7 +73,7 @@ function isNamed(folder: string, pattern: string): boolean {
   return fits(names, folder.split('/'), '**', (one, name) => fits([...one], [...name], '*', (a, b) => a === b));
 }
 
-/** Whether all of a list fits a pattern in which `star` stands for any number of items. It takes no longer than their product. */
+/** True when a list fits a pattern in which `star` stands for any number of items; takes at most their product. */
 function fits<T>(
   pattern: readonly T[],
   list: readonly T[],

@@ -30,7 +30,7 @@ export type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
 
 /** What a runner asks of the machine, and tells. */
 interface Machine {
-  /** What is to run now, or this revision again; undefined when that is nothing. */
+  /** The revision that is to run now; undefined when nothing is to run. */
   readonly next: (revision?: StartedRevision) => Promise<Runnable | undefined>;
   /** Adds to the places of a program when there is room for so many more processes at once; answers whether there is. */
   readonly room: (runner: AppRunner, places: number) => Promise<boolean>;
@@ -54,7 +54,7 @@ interface Trial {
   readonly previous: StartedRevision;
   /** Processes that served before, and run on for now; none where the machine has no room for them. */
   before: readonly Replica[];
-  /** What they run; undefined where nothing ran. */
+  /** The revision that they run; undefined where nothing ran. */
   readonly program: Runnable | undefined;
   readonly since: number;
   readonly timer: NodeJS.Timeout;
@@ -79,7 +79,7 @@ export class AppRunner {
   /** Says when it may be another process that serves, or none. */
   private readonly changes = new EventEmitter().setMaxListeners(0);
   private trial: Trial | undefined;
-  /** What is being put in place. */
+  /** The revision that is being put in place. */
   private starting: Runnable | undefined;
   /** Aborts what is being put in place. */
   private life = new AbortController();
@@ -251,7 +251,7 @@ export class AppRunner {
     await Promise.all(this.ready.map(({ process }) => process.stop(why)));
   }
 
-  /** Whether processes that were replaced a moment ago can be ended at once, so that others have room. */
+  /** True when processes that were replaced a moment ago can be ended at once, so that others have room. */
   get hasSpare(): boolean {
     const { before = [] } = this.trial ?? {};
     return before.length > 0 && before.every(({ running }) => running === undefined || running.busy === 0);
@@ -296,7 +296,7 @@ export class AppRunner {
     return { name: `replaced-${index + 1}`, state: 'STOPPING', reason, ...seen };
   }
 
-  /** What a program that starts has to do. */
+  /** Condition that a program that starts has to fulfil. */
   private get awaited(): string {
     const health = (this.starting ?? this.program)?.revision.recipe.health;
     return health === undefined
@@ -571,14 +571,14 @@ export class AppRunner {
   }
 }
 
-/** What is seen of a process that is ready, or not there. */
+/** Observed state of a process that is ready, or not there. */
 function seenOf(running: Serving | undefined) {
   const { memory_bytes = null, cpu_cores = null } = running?.process.use ?? {};
   const started_at = running ? new Date(running.since).toISOString() : null;
   return { revision_id: running?.revision.revisionId ?? null, started_at, memory_bytes, cpu_cores };
 }
 
-/** Those first that answer, of them the least busy one, and of several that which has had no request for the longest time. */
+/** Order of processes for a request: those that answer, then the least busy, then the one that waited longest. */
 function byUse(one: Serving, other: Serving): number {
   return (
     Number(one.trouble !== null) - Number(other.trouble !== null) || one.busy - other.busy || one.turn - other.turn

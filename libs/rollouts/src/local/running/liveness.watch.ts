@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { unaccepted } from '../process-use.watch';
 import { answers, connects } from './readiness.watch';
 
-/** How a process of a program that has been ready is looked at. */
+/** Check of a process of a program that has been ready. */
 export interface Looks {
   /** Milliseconds between two looks. */
   readonly every: number;
@@ -25,13 +25,13 @@ interface Looked {
   readonly port: number;
   /** A path that it answers whenever it runs. */
   readonly health: string | undefined;
-  /** Whether it works on a request. */
+  /** True while it works on a request. */
   readonly isBusy: boolean;
   /** Grows with every line that it writes. */
   readonly signs: number;
 }
 
-/** What becomes of it. */
+/** Decision about the process. */
 interface Verdicts {
   /** `null`: it answers again. */
   readonly trouble: (sentence: string | null) => void;

@@ -64,7 +64,7 @@ export class Replica {
     private program?: Runnable,
   ) {}
 
-  /** Whether it ends again and again, also while it runs in between. */
+  /** True while it ends again and again, also while it runs in between. */
   get isCrashing(): boolean {
     return this.failures >= HOPELESS;
   }

@@ -29,7 +29,7 @@ export interface Runnable {
   readonly folder: AppFolder;
   /** How many processes of it there are to be. */
   readonly scale: number;
-  /** Whether it runs also while nobody uses it. */
+  /** True when it runs also while nobody uses it. */
   readonly isAlwaysOn: boolean;
   /** Takes what a rollout says of it while it starts. */
   readonly say?: (text: string) => void;
@@ -96,7 +96,7 @@ export class Serving {
     return this.requests + this.connections.size;
   }
 
-  /** Whether it works on a request. */
+  /** True while it works on a request. */
   get isWorking(): boolean {
     return this.requests > 0;
   }

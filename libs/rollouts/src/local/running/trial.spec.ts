@@ -6,7 +6,7 @@ import type { StartedRevision } from '../app-folders.store';
 import { LocalApps } from '../apps.service';
 import type { TakenBack } from './app.runner';
 
-/** What becomes of programs that end, close their port or hang after they were ready. */
+/** Programs that end, close their port or hang after they were ready. */
 
 /** A server that answers its name and its process id, and does as the path of a request says. */
 const server = (name: string) => `

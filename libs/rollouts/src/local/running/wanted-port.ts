@@ -1,11 +1,11 @@
 import type { Endpoint } from '../process-use.watch';
 
-/** What a program has to do to be ready. */
+/** Condition for a program to be ready. */
 interface Wanted {
   readonly port: number;
   /** Path that it has to answer; undefined: it only has to take connections. */
   readonly health?: string;
-  /** Whether the port is that of a container, which its image names. */
+  /** True when the port is that of a container, which its image names. */
   readonly isContainer?: boolean;
 }
 
