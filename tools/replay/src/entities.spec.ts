@@ -16,7 +16,9 @@ import { readModels } from './read-models';
 const NO_READ_MODELS = [
   ...['events', 'checkpoints', 'inbox', 'data_keys', 'log_hashes', 'log_move', 'parked_subjects', 'migrations'],
   ...['quota_places', 'stored_bytes', 'stored_run_bytes', 'stopped_workspaces', 'workspace_removals'],
-  ...['idempotency_keys', 'identity_keys', 'refused_requests', 'oauth_authorizations', 'oauth_refreshes'],
+  ...['idempotency_keys', 'identity_keys', 'refused_items', 'refused_requests'],
+  ...['oauth_authorizations', 'oauth_refreshes', 'push_branches'],
+  ...['integration_deliveries', 'integration_pushes', 'integration_repositories'],
   ...['webhook_targets', 'webhook_deliveries', 'webhook_attempts', 'rollout_duties', 'rollout_logs'],
   ...['source_archives', 'source_archive_chunks', 'tracing_projects', 'payloads', 'payload_chunks', 'payload_drafts'],
   ...['payload_sessions', 'payload_datasets', 'persisted_experiments', 'session_run_bytes', 'untold_feedback'],

@@ -29,7 +29,7 @@ export const rolloutEvents = {
   },
   RevisionTakenBack: {
     schema: 1,
-    operation: 'revision_taken_back',
+    operation: 'update_revision',
     topic: 'internal.v1',
     facts: ({ deployment_id, revision_id, active_revision_id, reason }: RevisionTakenBackMessage) => ({
       deployment_id,

@@ -7,5 +7,5 @@ export class PushTargetEntity {
   @PrimaryColumn('uuid') readonly deployment_id!: string;
   @Column('uuid') readonly integration_id!: string;
   /** Address of the repository, as addresses are compared. */
-  @Column('text') readonly repository!: string;
+  @Column('text', { default: '' }) readonly repository!: string;
 }

@@ -50,7 +50,7 @@ function messagesIn(value: unknown, role: string): Message[] {
 function messagesOf(item: unknown, role: string): Message[] {
   if (!Array.isArray(item)) return messageOf(item, role);
   const isPair = item.length === 2 && item.every((part) => typeof part === 'string');
-  if (isPair) return [{ role: item[0] as string, content: item[1] as string }];
+  if (isPair) return [{ role: item[0], content: item[1] }];
   return item.flatMap((inner: unknown) => messagesOf(inner, role));
 }
 

@@ -64,7 +64,7 @@ describe('an image, with a stand-in for an engine', () => {
   });
 
   async function start(): Promise<void> {
-    const limits = { restart: { first: 10, most: 1000 }, hold: 60_000, ready: 60_000, awake: 20 };
+    const limits = { restart: { first: 10, most: 1000 }, hold: 60_000, ready: 60_000, awake: 20, trial: 0 };
     apps = new LocalApps(root, limits, false, new Containers(root, [engine.socket], false));
     await service.start(new LocalExecutor(apps));
   }

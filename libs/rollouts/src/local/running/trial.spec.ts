@@ -120,7 +120,7 @@ describe('a program that ends soon after it was deployed', () => {
 
   it('gives its place back also when the one before has slept, and when one of its processes ends', async () => {
     begin({ sleepAfter: 100 });
-    await deploy('old');
+    await deploy('old', { min_scale: 0 });
     await until(() => states().length === 0);
     await deploy('new', { min_scale: 2 });
     await ask('/crash');
