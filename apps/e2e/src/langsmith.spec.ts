@@ -421,6 +421,37 @@ describe('The LangSmith client that makes a dataset of its own', () => {
     });
     expect(project).toMatchObject({ reference_dataset_id: own, feedback_stats: { correct: { n: 4, avg: 1 } } });
   });
+
+  it('evaluates with attachments', async () => {
+    const { id, name } = await client.createDataset('pictures');
+    const attachments = { dot: { mimeType: 'image/png', data: Buffer.from('89504e470d0a1a0a', 'hex') } };
+    await client.createExamples([{ dataset_id: id, inputs: { q: 1 }, outputs: { a: 'a dot' }, attachments }]);
+    const seen: unknown[] = [];
+    const target = async (_: object, config?: { attachments?: Record<string, { presigned_url: string }> }) => {
+      const { presigned_url: url } = config!.attachments!.dot!;
+      seen.push(Buffer.from(await (await fetch(url)).arrayBuffer()));
+      return { a: 'a dot' };
+    };
+    const { results, experimentName } = await evaluate(target, {
+      ...{ client, data: name, includeAttachments: true },
+      evaluators: [({ attachments }) => ({ key: 'pictures', score: Object.keys(attachments ?? {}).length })],
+    });
+    expect(results).toMatchObject([{ run: { outputs: { a: 'a dot' }, error: undefined } }]);
+    expect(seen).toEqual([attachments.dot.data]);
+    await until(
+      () => client.readProject({ projectName: experimentName, includeStats: true }),
+      ({ run_count, feedback_stats }) => run_count === 1 && feedback_stats?.pictures?.avg === 1,
+    );
+  });
+
+  it('reads what it selects', async () => {
+    const [project] = await collect(client.listProjects({ referenceDatasetId: own }));
+    const runs = await collect(client.listRuns({ projectId: project!.id, select: ['id'] }));
+    expect(runs).toHaveLength(4);
+    for (const run of runs) {
+      expect(run).toMatchObject({ name: expect.any(String), run_type: 'chain', start_time: expect.any(String) });
+    }
+  });
 });
 
 describe('evaluate()', () => {

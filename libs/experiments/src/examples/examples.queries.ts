@@ -49,7 +49,7 @@ const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
   octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) as size`;
 const METADATA = shownMetadataOf('e.metadata');
 /** Members that clients cannot do without, whatever they select. */
-const ALWAYS = ['id', 'dataset_id', 'inputs', 'name', 'created_at'];
+const ALWAYS = ['id', 'dataset_id', 'inputs', 'name', 'created_at', 'modified_at'];
 
 const VOCABULARY: Vocabulary = {
   fields: {

@@ -129,6 +129,7 @@ it('always shows what clients cannot do without, whatever is selected', async ()
     'id',
     'inputs',
     'metadata',
+    'modified_at',
     'name',
     'outputs',
   ]);
@@ -139,6 +140,7 @@ it('always shows what clients cannot do without, whatever is selected', async ()
       inputs: { question: 1 },
       name: 'example',
       created_at: '2026-01-01T00:00:00.000000+00:00',
+      modified_at: expect.any(String),
     },
   ]);
   expect((await list('select=secrets')).status).toBe(422);
