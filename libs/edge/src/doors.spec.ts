@@ -53,6 +53,13 @@ async function connections(): Promise<number> {
   return Number(/^fairlead_http_connections (\d+)$/m.exec((await answer?.text()) ?? '')?.[1]);
 }
 
+/** Opens connections; resolves when the server has closed so many of them. */
+async function closedOf(count: number, closing: number): Promise<void> {
+  let closed = 0;
+  for (const socket of await come(count)) socket.resume().once('close', () => closed++);
+  while (closed < closing) await new Promise(setImmediate);
+}
+
 /** Resolves when nobody can connect any more. */
 async function refused(): Promise<void> {
   const isTaken = () =>
@@ -80,16 +87,26 @@ describe('Connections', () => {
   });
 
   it('beyond the most there may be are closed, whichever door they come to', async () => {
-    await start(7, { edge: { connections: 50 }, metrics: { registry: new Registry() } });
+    // Connections of a gateway have no shares.
+    await start(7, { edge: { connections: 50 }, metrics: { registry: new Registry() }, behindGateway: true });
     while ((await connections()) !== 1);
-    let closed = 0;
-    for (const socket of await come(60)) socket.resume().once('close', () => closed++);
-    while (closed < 10) await new Promise(setImmediate);
-    const open = sockets.filter((socket) => !socket.destroyed);
-    for (const socket of open) socket.write(HELD);
+    await closedOf(60, 10);
+    for (const socket of sockets.filter(({ destroyed }) => !destroyed)) socket.write(HELD);
     await held.reached(50);
     for (const socket of sockets) socket.destroy();
     while ((await server.ask('/v2/open').catch(() => undefined))?.status !== 200);
+  });
+
+  it('beyond the share of this machine are closed, and those with a key stay, whichever door they come to', async () => {
+    await start(7, { edge: { connections: 50 }, metrics: { registry: new Registry() } });
+    while ((await connections()) !== 1);
+    const known = await come(20);
+    for (const socket of known) socket.write(HELD);
+    await held.reached(20);
+    await closedOf(60, 35);
+    const answers = known.map(async (socket) => String(await once(socket.setEncoding('utf8'), 'data')));
+    held.letGo();
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('are refused once the server closes, also while doors are being opened', async () => {
