@@ -32,6 +32,8 @@ export const newDeployment = (name: string) => ({
   secrets: [{ name: 'TOKEN', value: `${name}-secret` }],
 });
 
+const threadOf = (upload: string) => upload.replaceAll(' ', '-');
+
 export const upload = (name: string) => ({
   experiment_name: name,
   dataset_name: name,
@@ -45,7 +47,8 @@ export const upload = (name: string) => ({
       inputs: { question: name },
       expected_outputs: { answer: name },
       actual_outputs: { answer: name },
-      run_metadata: { thread_id: 'a-thread' },
+      // Each upload is a thread of its own: runs of one thread that start at the same time have no order of their own.
+      run_metadata: { thread_id: threadOf(name) },
       start_time: '2026-01-01T00:00:01Z',
       end_time: '2026-01-01T00:00:02Z',
       run_name: name,
@@ -144,7 +147,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
       dataset_id: dataset.id,
       session_id: experiment.id,
       run_id: run.id,
-      thread_id: 'a-thread',
+      thread_id: threadOf(`${mark} upload`),
       example_id: example!.id,
       ...{ own_dataset_id: own.id, own_example_id: ownExampleId },
       feedback_id: feedback!.id,
