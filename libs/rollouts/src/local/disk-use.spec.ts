@@ -59,10 +59,10 @@ it('a program that writes too much ends, says why, and starts again when there i
     expect(readdirSync(join(apps.folder('one').path, 'tmp'))).toEqual([]);
     const kept = join(build, 'kept');
     writeFileSync(kept, Buffer.alloc(40e6));
-    const reason = /^The program does not start again, because it has 8\d MB of files, more than its limit of 60 MB/;
+    const reason = /The program does not start again, because it has 8\d MB of files, more than its limit of 60 MB/;
     await until(
       async () => apps.inspect('one')[0],
-      (health) => health?.state === 'FAILED' && reason.test(health.reason!),
+      (health) => health?.state === 'CRASH_LOOPING' && reason.test(health.reason!),
     );
     await expect(apps.enter('one')).rejects.toThrow(reason);
     expect(apps.uses()[0]!.disk_bytes).toBeGreaterThan(60e6);
