@@ -113,14 +113,11 @@ export function regressions(table: ScoreTable, keys: readonly KeyComparison[]): 
   return worst;
 }
 
-/** Rows by what `regressions` gives, the worst first, those not compared last; equal ones by the id of their example. */
-export function worstFirst({ rows, ids }: ScoreTable, worst: Float64Array): Uint32Array {
+/** Rows by what `regressions` gives, the worst first, those not compared last; equal ones as they are in the table. */
+export function worstFirst({ rows }: ScoreTable, worst: Float64Array): Uint32Array {
   const ranks = worst.map((change) => (Number.isNaN(change) ? -Infinity : change));
-  const starts = Uint32Array.from({ length: rows }, (_, row) => ids.readUInt32BE(row * 16));
-  const byId = (a: number, b: number) =>
-    starts[a]! - starts[b]! || ids.compare(ids, b * 16, b * 16 + 16, a * 16, a * 16 + 16);
-  // Of two that are not compared the difference is NaN, which leaves it to the ids.
-  return Uint32Array.from({ length: rows }, (_, row) => row).sort((a, b) => ranks[b]! - ranks[a]! || byId(a, b));
+  // Of two that are not compared the difference is NaN, which leaves them as they are.
+  return Uint32Array.from({ length: rows }, (_, row) => row).sort((a, b) => ranks[b]! - ranks[a]! || a - b);
 }
 
 function alone(experiment: ExperimentScores, key: string): KeyResult {

@@ -35,6 +35,30 @@ export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable,
 }
 
 /**
+ * By row of the table, the place of its example among those that were run: as they were made, those of one request in the
+ * order of the request.
+ */
+export async function placesOfRows(pool: Pool, datasetId: string, table: ScoreTable): Promise<Uint32Array> {
+  const { rows } = await pool.query<{ ids: Buffer | null }>(
+    `select string_agg(uuid_send(id), ''::bytea order by created, sequence, id) as ids from (
+       select id, min(created_at) as created, min(sequence) as sequence from examples
+       where dataset_id = $2 and id in (
+         select example_id from runs where session_id = any($1::uuid[]) and example_id is not null)
+       group by id
+     ) as made`,
+    [table.experiments.map(({ id }) => id), datasetId],
+  );
+  const ids = rows[0]?.ids ?? Buffer.alloc(0);
+  const ordered = new IdTable();
+  for (let offset = 0; offset < ids.length; offset += 16) ordered.add(ids, offset);
+  return Uint32Array.from({ length: table.rows }, (_, row) => {
+    const place = ordered.find(table.ids, row * 16);
+    // Last are rows whose example is not there: they stay as they are in the table.
+    return place < 0 ? ordered.size + row : place;
+  });
+}
+
+/**
  * How a text can stand in JSON, which is stored as it was sent: a quotation mark behind a backslash, and what is not ASCII
  * as `\u00e9` too, where the database does not know upper and lower case.
  */

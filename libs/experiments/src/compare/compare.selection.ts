@@ -12,7 +12,7 @@ interface RowFilter {
 }
 
 const SORTS = ['regression', 'improvement', 'row'] as const;
-/** The order of rows: over all that is compared, by the id of the example, or by the difference or latency of one experiment. */
+/** The order of rows: over all that is compared, of the examples, or by the difference or latency of one experiment. */
 type RowSort =
   (typeof SORTS)[number] | { readonly experiment: string; readonly key: string } | { readonly slowest: string };
 
@@ -41,7 +41,7 @@ export const chosenRows = {
   sort: optional(
     note(
       refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
-      `${SORT_FORM}; the worst regression first when absent. Of a difference the worst comes first, of a latency the slowest.`,
+      `${SORT_FORM}. \`row\` is the order in which the examples were sent. When absent, the worst regression comes first, and the rows of one experiment alone as they were sent. Of a difference the worst comes first, of a latency the slowest.`,
     ),
   ),
 };
@@ -64,8 +64,8 @@ export function parseRowSort(text: string): RowSort | undefined {
 }
 
 /**
- * Rows of a comparison that pass all filters, and are 1 in `found` where that is given, in an order; equal ones stay by the
- * id of their example.
+ * Rows of a comparison that pass all filters, and are 1 in `found` where that is given, in an order; `places` has the place
+ * of each row of the table among the examples, for the order `row`. Equal ones stay as they are in the table.
  * @throws BadRequest for an experiment or a key that is not compared
  */
 export function selectRows(
@@ -73,22 +73,22 @@ export function selectRows(
   filters: readonly RowFilter[],
   sort: RowSort,
   found?: Uint8Array,
+  places?: Uint32Array,
 ): Uint32Array {
   const tests = filters.map((filter) => testOf(comparison, filter));
   if (found) tests.push((row) => found[row] === 1);
   const { order } = comparison;
   const passing = tests.length === 0 ? order : order.filter((row) => tests.every((test) => test(row)));
   if (sort === 'regression') return passing;
-  if (sort === 'improvement') return ranked(comparison, passing, (row) => -comparison.worst[row]!);
-  const { ids } = comparison.table;
-  if (sort === 'row') return passing.slice().sort((a, b) => compareIds(ids, a, b));
+  if (sort === 'improvement') return ranked(passing, (row) => -comparison.worst[row]!);
+  if (sort === 'row') return passing.slice().sort((a, b) => (places ? places[a]! - places[b]! : a - b));
   if ('slowest' in sort) {
     const of = comparison.table.experiments.find(({ id }) => id === sort.slowest);
     if (!of) throw new BadRequest(`Session ${sort.slowest} is not compared.`);
-    return ranked(comparison, passing, (row) => of.rowLatencies[row]!);
+    return ranked(passing, (row) => of.rowLatencies[row]!);
   }
   const { baseline, other, higher } = columnsOf(comparison, sort);
-  return ranked(comparison, passing, (row) => (higher ? 1 : -1) * ((baseline?.[row] ?? NaN) - (other?.[row] ?? NaN)));
+  return ranked(passing, (row) => (higher ? 1 : -1) * ((baseline?.[row] ?? NaN) - (other?.[row] ?? NaN)));
 }
 
 /** Where the row of an example stands among selected rows; undefined when it is not among them. */
@@ -104,7 +104,7 @@ export function pageOffset(place: number | undefined, limit: number): number | u
 }
 
 /** The largest first, what is not compared last. */
-function ranked({ table: { ids } }: Comparison, rows: Uint32Array, rankOf: (row: number) => number): Uint32Array {
+function ranked(rows: Uint32Array, rankOf: (row: number) => number): Uint32Array {
   const ranks = new Map<number, number>();
   for (const row of rows) {
     const rank = rankOf(row);
@@ -112,12 +112,8 @@ function ranked({ table: { ids } }: Comparison, rows: Uint32Array, rankOf: (row:
   }
   return rows.slice().sort((a, b) => {
     const [one, two] = [ranks.get(a)!, ranks.get(b)!];
-    return one === two ? compareIds(ids, a, b) : two - one;
+    return one === two ? a - b : two - one;
   });
-}
-
-function compareIds(ids: Buffer, a: number, b: number): number {
-  return ids.compare(ids, b * 16, b * 16 + 16, a * 16, a * 16 + 16);
 }
 
 function testOf(comparison: Comparison, filter: RowFilter): (row: number) => boolean {

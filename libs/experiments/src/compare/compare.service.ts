@@ -13,7 +13,7 @@ import {
 } from './compare-results';
 import { type Compared, loadScores, type ScoreTable } from './compare-scores.queries';
 import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
-import { datasetStamp, rowsWith } from './compare.queries';
+import { datasetStamp, placesOfRows, rowsWith } from './compare.queries';
 import { parseRowFilter, parseRowSort, selectRows } from './compare.selection';
 import { type Bounds, type Warning, warningsOf } from './compare-warnings';
 import type { ScoreDirections } from '../datasets/dataset';
@@ -98,10 +98,12 @@ export class Comparisons {
   }
 
   /** Rows of the table that a request chooses, in its order, and what is told of the choice. @throws BadRequest */
-  async choose(datasetId: string, comparison: Comparison, { rows = [], q, sort = 'regression' }: ChosenRows) {
+  async choose(datasetId: string, comparison: Comparison, { rows = [], q, sort: asked }: ChosenRows) {
+    const sort = asked ?? (comparison.table.experiments.length > 1 ? 'regression' : 'row');
     const filters = rows.map((text) => parseRowFilter(text)!);
     const found = q === undefined ? undefined : await this.rowsWith(datasetId, comparison, q);
-    const selected = selectRows(comparison, filters, parseRowSort(sort)!, found);
+    const places = sort === 'row' ? await placesOfRows(this.pool, datasetId, comparison.table) : undefined;
+    const selected = selectRows(comparison, filters, parseRowSort(sort)!, found, places);
     return { selected, told: { filters: rows, q: q ?? null, sort } };
   }
 

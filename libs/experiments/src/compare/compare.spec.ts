@@ -71,6 +71,9 @@ const keyOf = (answer: Answer, key = 'correct') => {
 describe('A comparison of pass and fail', () => {
   beforeAll(async () => {
     await newDataset(8);
+    for (const [index, id] of examples.entries()) {
+      await reading.pool.query('update examples set sequence = $2 where id = $1', [id, 7 - index]);
+    }
     base = await experiment([right, right, wrong, right, right, {}, right, null], { name: 'base' });
     const slow = [
       { ...right, seconds: 3 },
@@ -228,7 +231,9 @@ describe('A comparison of pass and fail', () => {
   it('orders rows as is asked for, and finds the page of one', async () => {
     const ids = async (search: string) =>
       ((await compare(search)).json.page.rows as { example_id: string }[]).map(({ example_id }) => example_id);
-    expect(await ids('sort=row')).toEqual([...examples].sort());
+    // They are of one time, and a row stands where its example was sent: here the other way round.
+    expect(await ids('sort=row')).toEqual(examples.toReversed());
+    expect((await compare('sort=row&limit=3&offset=3')).json.page.rows[0].example_id).toBe(examples[4]);
     const usual = await ids('');
     const improved = await ids('sort=improvement');
     expect([...improved].sort()).toEqual([...examples].sort());

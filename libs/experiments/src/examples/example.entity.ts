@@ -3,7 +3,7 @@ import type { ExampleAttachment } from './example-rows';
 
 /** An example as it was from one version of its dataset to another. */
 @Entity('examples')
-@Index('examples_by_time', ['dataset_id', 'valid_from', 'id'])
+@Index('examples_by_time', ['dataset_id', 'valid_from', 'sequence'])
 @Index('examples_with_metadata', ['dataset_id'], { where: 'metadata is not null' })
 export class ExampleEntity {
   @PrimaryColumn('uuid') readonly id!: string;
@@ -12,6 +12,8 @@ export class ExampleEntity {
   @Column('timestamptz', { nullable: true }) readonly valid_to!: Date | null;
   @Column('uuid') readonly tenant_id!: string;
   @Column('timestamptz') readonly created_at!: Date;
+  /** Place in the request that made the example, from 0: many examples are made at one time. */
+  @Column('integer', { default: 0 }) readonly sequence!: number;
   @Column('text') readonly name!: string;
   /** JSON text, as are outputs and metadata. */
   @Column('text') readonly inputs!: string;

@@ -42,7 +42,7 @@ const listQuery = object({
   limit: pageOf100.limit,
   order: note(
     optional(literal(['recent', 'random', 'recently_created', 'id']), 'recent'),
-    'What the list is sorted by; `recent`: by the last change.',
+    'What the list is sorted by; `recent`: by the last change. Examples that one request made keep its order.',
   ),
   random_seed: note(optional(num()), 'With `order=random`: the same seed gives the same order. Any number.'),
   select: note(

@@ -26,7 +26,11 @@ export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClie
     return;
   }
   let added = 0;
-  for (const rows of batchesOf(decodeExamples(bytes))) added += await applyRows(id, asOf, rows, tx);
+  let first = 0;
+  for (const rows of batchesOf(decodeExamples(bytes))) {
+    added += await applyRows(id, asOf, rows, first, tx);
+    first += rows.length;
+  }
   await tx.query('update datasets set example_count = example_count + $2 where id = $1', [id, added]);
   await tx.query('insert into dataset_versions (dataset_id, as_of) values ($1, $2) on conflict do nothing', [id, asOf]);
 }
@@ -41,29 +45,30 @@ export async function applyDatasetTagged(event: Recorded<DatasetTagged>, tx: Poo
   );
 }
 
-/** Returns how many examples there are more than before. */
+/** Returns how many examples there are more than before; `first` is the place of the first row in the change. */
 async function applyRows(
   dataset: string,
   asOf: string,
   rows: readonly ChangedExample[],
+  first: number,
   tx: PoolClient,
 ): Promise<number> {
   const ended = await tx.query(
     'update examples set valid_to = $2 where dataset_id = $1 and id = any($3::uuid[]) and valid_to is null',
     [dataset, asOf, rows.map(({ id }) => id)],
   );
-  const kept = rows.filter(({ deleted }) => !deleted);
-  const column = (read: (row: ChangedExample) => unknown) => kept.map((row) => read(row) ?? null);
+  const kept = rows.map((row, place) => ({ ...row, sequence: first + place })).filter(({ deleted }) => !deleted);
+  const column = (read: (row: (typeof kept)[number]) => unknown) => kept.map((row) => read(row) ?? null);
   const begun = await tx.query(
     `insert into examples (id, dataset_id, tenant_id, valid_from, created_at, name, inputs, outputs, metadata,
-       source_run_id, attachments)
+       source_run_id, attachments, sequence)
      select g.id, d.id, d.tenant_id, $2::timestamptz, coalesce(e.created_at, g.created_at, $2::timestamptz),
        coalesce(g.name, e.name, ''), coalesce(g.inputs, e.inputs, '{}'), coalesce(g.outputs, e.outputs),
        coalesce(g.metadata, e.metadata), coalesce(g.source_run_id, e.source_run_id),
-       nullif(coalesce(g.attachments, e.attachments), '[]')
+       nullif(coalesce(g.attachments, e.attachments), '[]'), coalesce(e.sequence, g.sequence)
      from datasets d
-       cross join unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::jsonb[])
-         g (id, created_at, name, inputs, outputs, metadata, source_run_id, attachments)
+       cross join unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::jsonb[], $11::int[])
+         g (id, created_at, name, inputs, outputs, metadata, source_run_id, attachments, sequence)
        left join examples e on e.id = g.id and e.dataset_id = d.id and e.valid_to = $2::timestamptz
      where d.id = $1`,
     [
@@ -77,6 +82,7 @@ async function applyRows(
       column((row) => row.metadata),
       column((row) => row.source_run_id),
       column(({ attachments }) => attachments && JSON.stringify(attachments)),
+      column(({ sequence }) => sequence),
     ],
   );
   return (begun.rowCount ?? 0) - (ended.rowCount ?? 0);

@@ -172,9 +172,9 @@ function order(page: ExamplePage, parameters: Parameters): string {
   const newestFirst = page.descending === false ? 'asc' : 'desc';
   switch (page.order) {
     case 'recent':
-      return `e.valid_from ${newestFirst}, e.id`;
+      return `e.valid_from ${newestFirst}, e.sequence, e.id`;
     case 'recently_created':
-      return `e.created_at ${newestFirst}, e.id`;
+      return `e.created_at ${newestFirst}, e.sequence, e.id`;
     case 'id':
       return `e.id ${page.descending ? 'desc' : 'asc'}`;
     case 'random':

@@ -18,6 +18,7 @@ import { CountedBytes1764400001100 } from './1764400001100-counted-bytes';
 import { RefusedItems1764700040000 } from './1764700040000-refused-items';
 import { ShareLinks1764600050000 } from './1764600050000-share-links';
 import { Shares1764500030000 } from './1764500030000-shares';
+import { ExampleOrder1764800000000 } from './1764800000000-example-order';
 import { FramedPayloads1764600016100 } from './1764600016100-framed-payloads';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
@@ -42,4 +43,5 @@ export const experimentsMigrations: MigrationClass[] = [
   DatasetBaselines1764600020000,
   ShareLinks1764600050000,
   RefusedItems1764700040000,
+  ExampleOrder1764800000000,
 ];

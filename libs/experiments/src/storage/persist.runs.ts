@@ -39,11 +39,12 @@ interface Current {
   readonly from: string;
   /** When the example came to be, its first version. */
   readonly created: string;
+  readonly sequence: number;
   readonly inputs: string;
   readonly outputs: string | null;
 }
 
-const EXAMPLES = 'examples (id, dataset_id, tenant_id, valid_from, created_at, name, inputs, outputs)';
+const EXAMPLES = 'examples (id, dataset_id, tenant_id, valid_from, created_at, sequence, name, inputs, outputs)';
 const RUNS = `runs (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time, end_time,
   status, error, inputs, outputs, extra, row_number)`;
 const FEEDBACK = `feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction, source_type,
@@ -118,9 +119,9 @@ export class RunWriter {
     const changed: string[] = [];
     const versions = new Map<string, Version>();
     const written = new Map<string, Version>();
-    for (const row of rows) {
+    for (const [index, row] of rows.entries()) {
       if (versions.has(row.id)) continue;
-      versions.set(row.id, this.version(row, current.get(row.id), examples, changed, written));
+      versions.set(row.id, this.version(row, first + index, current.get(row.id), examples, changed, written));
     }
     for (const index of spread(rows.length)) {
       const row = rows[index]!;
@@ -174,7 +175,7 @@ export class RunWriter {
     const { rows } = await this.examplesClient.query<Current>({
       name: 'current examples',
       text: `select id, dataset_id = $3 as mine, (extract(epoch from valid_from) * 1000000)::bigint as from,
-               (extract(epoch from created_at) * 1000000)::bigint as created,
+               (extract(epoch from created_at) * 1000000)::bigint as created, sequence,
                replace(inputs_md5::text, '-', '') as inputs, replace(outputs_md5::text, '-', '') as outputs
              from examples where id = any($1::uuid[]) and tenant_id = $2 and valid_to is null
              order by dataset_id = $3`,
@@ -189,6 +190,7 @@ export class RunWriter {
    */
   private version(
     row: StoredRow,
+    number: number,
     current: Current | undefined,
     examples: CopyRows,
     changed: string[],
@@ -207,11 +209,12 @@ export class RunWriter {
     const version = { id: uuidBytes(id), from: this.time, inputs: row.inputs };
     written.set(id, version);
     examples
-      .row(8)
+      .row(9)
       .field(version.id)
       .encoded(this.owners.example)
       .time(this.time)
       .time(own ? Number(own.created) : this.time)
+      .integer(own ? own.sequence : number)
       .field(row.name ?? Buffer.from(row.id))
       .field(row.inputs)
       .field(row.expectedOutputs);

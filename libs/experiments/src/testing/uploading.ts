@@ -135,7 +135,7 @@ function exchange(
       incoming.on('error', reject);
       incoming.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        const json: unknown = /json/.test(incoming.headers['content-type'] ?? '') ? JSON.parse(text) : undefined;
+        const json: unknown = /[/+]json\b/.test(incoming.headers['content-type'] ?? '') ? JSON.parse(text) : undefined;
         resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json });
       });
     });
