@@ -92,6 +92,8 @@ export interface Session {
   readonly latency_p50: number | null;
   readonly latency_p99: number | null;
   readonly feedback_stats: Readonly<Record<string, Statistics>> | null;
+  /** Of feedback on the experiment as a whole. */
+  readonly session_feedback_stats?: Readonly<Record<string, Statistics>> | null;
 }
 
 /** Of the scores of one key; `values` counts those that are text. */

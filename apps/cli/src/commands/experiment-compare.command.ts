@@ -8,6 +8,8 @@ import {
   keyTable,
   regressed,
   rowCells,
+  WHOLE_COLUMNS,
+  wholeRows,
 } from '../output/comparison';
 import { examples } from '../output/help';
 import { type Context, does } from '../api/context';
@@ -118,10 +120,12 @@ export async function compared(context: Context, names: readonly string[], optio
 async function pass(
   { api }: Context,
   path: string,
-  { baseline, experiments, keys }: Comparison,
+  { baseline, experiments, keys, experiment_scores = [] }: Comparison,
   options: CompareOptions & GateOptions,
 ): Promise<string> {
-  const lower = keys.filter(({ direction }) => direction === 'lower is better').map(({ key }) => key);
+  const lower = [...keys, ...experiment_scores]
+    .filter(({ direction }) => direction === 'lower is better')
+    .map(({ key }) => key);
   const body = JSON.stringify({
     baseline,
     experiments: experiments.map(({ id }) => id).filter((id) => id !== baseline),
@@ -140,6 +144,11 @@ function showComparison(context: Context, comparison: Comparison, { find, sort }
   const { columns, rows } = keyTable(comparison, out.cell, out.columns);
   if (rows.length === 0) out.line('No scores to compare.');
   else out.table(columns, rows);
+  const ofWhole = wholeRows(comparison, out.cell);
+  if (ofWhole.length > 0) {
+    out.line();
+    out.table(WHOLE_COLUMNS, ofWhole);
+  }
   const values = categoryRows(comparison, out.cell);
   if (values.length > 0) {
     out.line();

@@ -48,6 +48,17 @@ export interface Comparison {
       readonly other: number;
     }[];
   }[];
+  /** Scores of whole experiments; absent in the answer of an older service. */
+  readonly experiment_scores?: readonly {
+    readonly key: string;
+    readonly direction: 'higher is better' | 'lower is better';
+    readonly results: readonly {
+      readonly experiment: string;
+      readonly value: number | null;
+      readonly values: Readonly<Record<string, number>>;
+      readonly difference?: number | null;
+    }[];
+  }[];
   readonly warnings: readonly { readonly message: string }[];
   readonly page: { readonly rows: readonly ComparedRow[] };
 }
@@ -127,6 +138,26 @@ export function categoryRows({ experiments, categories = [] }: Comparison, cell:
       const told = values.map((value, place) => `${clean(value)} ${counts[place]}`);
       const rows = [...told, ...(other > 0 ? [`others ${other}`] : [])].join(', ');
       return [index === 0 ? cell('bold', clean(key)) : '', names.get(experiment) ?? '-', rows];
+    }),
+  );
+}
+
+export const WHOLE_COLUMNS: readonly Column[] = [
+  { title: 'WHOLE EXPERIMENT', whole: true },
+  { title: 'EXPERIMENT', whole: true },
+  { title: 'VALUE', right: true },
+  { title: 'DIFFERENCE', right: true },
+];
+
+/** A line for each score of whole experiments, and each experiment. */
+export function wholeRows({ experiments, experiment_scores = [] }: Comparison, cell: CellOf): Cell[][] {
+  const names = new Map(experiments.map(({ id, name }) => [id, clean(name)]));
+  return experiment_scores.flatMap(({ key, direction, results }) =>
+    results.map(({ experiment, value, values, difference }, index) => {
+      const title = clean(key) + (direction === 'lower is better' ? ' (lower is better)' : '');
+      const labels = Object.entries(values).map(([label, count]) => (count > 1 ? `${label} ${count}` : label));
+      const shown = value === null ? clean(labels.join(', ')) || '-' : score(value);
+      return [index === 0 ? cell('bold', title) : '', names.get(experiment) ?? '-', shown, signed(difference, short)];
     }),
   );
 }

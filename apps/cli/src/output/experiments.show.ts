@@ -20,6 +20,9 @@ export function showExperiment({ out }: Context, session: Session, dataset: stri
     ...Object.entries(session.feedback_stats ?? {}).map(
       ([key, statistics]) => [clean(key), summary(statistics)] as const,
     ),
+    ...Object.entries(session.session_feedback_stats ?? {}).map(
+      ([key, statistics]) => [clean(key), `${shownValue(statistics)} (whole experiment)`] as const,
+    ),
   ]);
 }
 
@@ -47,14 +50,19 @@ export function showExperiments({ out }: Context, sessions: readonly Session[]):
   );
 }
 
-function summary({ n, avg, values }: Statistics): string {
-  const texts = Object.entries(values ?? {}).map(([value, count]) => `${clean(value)} ${count}`);
-  const shown = avg === null ? texts.slice(0, SHOWN_SCORES).join(', ') : score(avg);
-  return `${shown || '-'} (${counted(n, 'row')})`;
+function summary(statistics: Statistics): string {
+  return `${shownValue(statistics)} (${counted(statistics.n, 'row')})`;
 }
 
-function scores({ feedback_stats }: Session): string {
-  const scored = Object.entries(feedback_stats ?? {}).filter(([, { avg }]) => avg !== null);
+function shownValue({ avg, values }: Statistics): string {
+  const texts = Object.entries(values ?? {}).map(([value, count]) => `${clean(value)} ${count}`);
+  return (avg === null ? texts.slice(0, SHOWN_SCORES).join(', ') : score(avg)) || '-';
+}
+
+/** Scores of the whole experiment come first: they are few, and sum up the others. */
+function scores({ feedback_stats, session_feedback_stats }: Session): string {
+  const all = [...Object.entries(session_feedback_stats ?? {}), ...Object.entries(feedback_stats ?? {})];
+  const scored = all.filter(([, { avg }]) => avg !== null);
   const shown = scored.slice(0, SHOWN_SCORES).map(([key, { avg }]) => `${clean(key)} ${score(avg)}`);
   return shown.join(', ') + (scored.length > SHOWN_SCORES ? ', …' : '');
 }

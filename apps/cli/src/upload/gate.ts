@@ -24,7 +24,8 @@ Limits of --gate:
                        which lower is better
   difference(KEY)>=…   the same, for a key that is named like one of the words
                        below
-  mean(KEY)>=0.8       the mean itself; also <=
+  mean(KEY)>=0.8       the mean itself; also <=. Scores of the whole experiment
+                       are limited in the same way
   worse(KEY)<=3        so many rows may be worse
   error_rate<=1%       share of runs that failed
   missing<=0           rows that only the baseline has

@@ -13,7 +13,8 @@ const NAME_BYTES = 60;
 const NAMES_BYTES = 600;
 
 /** What a comparison says of its experiments, keys and soundness. */
-export function comparisonJson(datasetId: string, { table, keys, categories, latencies, warnings }: Comparison) {
+export function comparisonJson(datasetId: string, comparison: Comparison) {
+  const { table, keys, categories, experimentScores, latencies, warnings } = comparison;
   return {
     dataset_id: datasetId,
     baseline: table.experiments[0]!.id,
@@ -28,6 +29,7 @@ export function comparisonJson(datasetId: string, { table, keys, categories, lat
     })),
     keys: keys.map(keyJson),
     categories,
+    experiment_scores: experimentScores,
     warnings,
   };
 }
@@ -66,7 +68,8 @@ export function pageJson(
 }
 
 /** The comparison in less than 4 KB: rounded, warnings by their codes, and as many keys as fit. */
-export function summaryJson(datasetId: string, { table, keys, latencies, warnings }: Comparison) {
+export function summaryJson(datasetId: string, comparison: Comparison) {
+  const { table, keys, experimentScores, latencies, warnings } = comparison;
   const summary = {
     dataset_id: datasetId,
     baseline: table.experiments[0]!.id,
@@ -80,6 +83,7 @@ export function summaryJson(datasetId: string, { table, keys, latencies, warning
       p99: rounded(latencies[index]?.p99),
     })),
     keys: [] as ReturnType<typeof shortKey>[],
+    experiment_scores: [] as { key: string | null; values: (number | null)[] }[],
     warnings: [...new Set(warnings.map(({ code }) => code))],
     omitted: 0,
   };
@@ -88,6 +92,13 @@ export function summaryJson(datasetId: string, { table, keys, latencies, warning
     summary.keys.push(shortKey(key, summary.experiments));
     if (bytes() <= SUMMARY_BYTES) continue;
     summary.keys.pop();
+    summary.omitted++;
+  }
+  for (const { key, results } of experimentScores) {
+    const values = results.map(({ value }) => rounded(value));
+    summary.experiment_scores.push({ key: preview(key, NAME_BYTES), values });
+    if (bytes() <= SUMMARY_BYTES) continue;
+    summary.experiment_scores.pop();
     summary.omitted++;
   }
   return summary;

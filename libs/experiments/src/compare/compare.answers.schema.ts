@@ -1,7 +1,7 @@
 import { shape } from '@fairlead/api';
 import { feedbackStatistics } from '../feedback/feedback.answers.schema';
 
-const { boolean, free, integer, list, noted, nullable, number, object, oneOf, text, time, uuid } = shape;
+const { boolean, free, integer, list, map, noted, nullable, number, object, oneOf, text, time, uuid } = shape;
 
 const direction = oneOf('higher is better', 'lower is better');
 const verdict = noted(
@@ -142,6 +142,30 @@ export const comparison = object('Comparison', {
     ),
     'Feedback keys with values that are no scores, such as `"friendly"`; at most 20.',
   ),
+  experiment_scores: noted(
+    list(
+      object('ExperimentScore', {
+        key: noted(text, 'Feedback key.'),
+        direction: noted(direction, 'Which scores are better.'),
+        results: noted(
+          list(
+            object('ExperimentScoreResult', {
+              experiment: noted(uuid, 'Experiment that the result is about.'),
+              value: noted(nullable(number), 'The score, the mean of several of the key; null without one.'),
+              scored: noted(integer, 'Number of scores that `value` is the mean of.'),
+              values: noted(map(integer), 'How often it has each value that is no score.'),
+              'difference?': noted(
+                nullable(number),
+                '`value` minus that of the baseline; null where one of the two has none, absent for the baseline. One number each is not tested.',
+              ),
+            }),
+          ),
+          'One result for each experiment, in the order of `experiments`.',
+        ),
+      }),
+    ),
+    'Scores of the experiments as a whole (`summary_experiment_scores`), not of rows.',
+  ),
   warnings: noted(list(warning), 'What makes the comparison less sound.'),
   page: noted(
     object('ComparisonPage', {
@@ -213,6 +237,15 @@ export const comparisonSummary = object('ComparisonSummary', {
       }),
     ),
     'The comparison by feedback key, rounded.',
+  ),
+  experiment_scores: noted(
+    list(
+      object('SummarizedExperimentScore', {
+        key: noted(nullable(text), 'Feedback key; null where it did not fit.'),
+        values: noted(list(nullable(number)), 'The score of each experiment as a whole; null without one.'),
+      }),
+    ),
+    'Scores of the experiments as a whole, rounded.',
   ),
   warnings: noted(list(text), 'What makes the comparison less sound, a sentence each.'),
   omitted: noted(integer, 'Number of keys that did not fit into the answer.'),

@@ -223,7 +223,7 @@ export class CompareController {
       lowerIsBetter: limits.lower_is_better,
       higherIsBetter: limits.higher_is_better,
     };
-    const { table, keys, latencies, warnings } = await this.settled(context.tenantId, asked);
+    const { table, keys, experimentScores, latencies, warnings } = await this.settled(context.tenantId, asked);
     const baseline = table.experiments[0]!;
     const reasons = table.experiments
       .slice(1)
@@ -231,7 +231,7 @@ export class CompareController {
         const missing = baseline.runs.reduce((sum, count, row) => sum + Number(count > 0 && runs[row] === 0), 0);
         const errorRate = runCount ? errorCount / runCount : null;
         const candidate = { id: experiment, name, errorRate, missing, latency: latencies[index + 1]! };
-        return reasonsAgainst(candidate, keys, limits);
+        return reasonsAgainst(candidate, keys, experimentScores, limits);
       });
     return { pass: reasons.length === 0, reasons, warnings };
   }

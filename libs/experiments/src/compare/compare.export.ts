@@ -25,20 +25,22 @@ export async function* csvLines(
   comparison: Comparison,
   selected: Uint32Array,
 ): AsyncGenerator<string> {
-  const { table, keys } = comparison;
+  const { table, keys, experimentScores } = comparison;
   const own = ['run_id', 'runs', 'status', 'latency_seconds', 'error', 'outputs'];
   const header = ['example_id', 'name', 'inputs', 'reference_outputs', 'regression'];
   for (const { name } of table.experiments) {
     header.push(...own.map((column) => `${name}: ${column}`), ...keys.map(({ key }) => `${name}: score ${key}`));
+    header.push(...experimentScores.map(({ key }) => `${name}: experiment score ${key}`));
   }
   yield csvLine(header);
   const empty = Array<null>(own.length + keys.length).fill(null);
+  const ofWhole = table.experiments.map((_, place) => experimentScores.map(({ results }) => results[place]!.value));
   for await (const rows of batches(pool, datasetId, comparison, selected)) {
     yield rows
       .map(({ example, name, inputs, referenceOutputs, regression, cells }) =>
         csvLine([
           ...[example, name, inputs, referenceOutputs, regression],
-          ...cells.flatMap((cell) => (cell ? cellValues(cell) : empty)),
+          ...cells.flatMap((cell, place) => [...(cell ? cellValues(cell) : empty), ...ofWhole[place]!]),
         ]),
       )
       .join('');
@@ -65,10 +67,12 @@ function rowJson(
   { example, name, inputs, referenceOutputs, regression, cells }: ComparedRow,
   comparison: Comparison,
 ): string {
-  const { table, keys } = comparison;
+  const { table, keys, experimentScores } = comparison;
   const experiments = cells.map((cell, index) => {
     const { id, name: experiment } = table.experiments[index]!;
-    if (!cell) return object({ id: text(id), name: text(experiment), run_id: 'null' });
+    const ofWhole = Object.fromEntries(experimentScores.map((one) => [one.key, number(one.results[index]!.value)]));
+    const experiment_scores = object(ofWhole);
+    if (!cell) return object({ id: text(id), name: text(experiment), run_id: 'null', experiment_scores });
     return object({
       id: text(id),
       name: text(experiment),
@@ -79,6 +83,7 @@ function rowJson(
       error: raw(cell.error),
       outputs: raw(cell.outputs),
       scores: object(Object.fromEntries(keys.map(({ key }, place) => [key, number(cell.scores[place])]))),
+      experiment_scores,
     });
   });
   return object({

@@ -13,6 +13,7 @@ import {
 } from './compare-results';
 import { type Compared, loadScores, type ScoreTable } from './compare-scores.queries';
 import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
+import { compareExperimentScores, type ExperimentScores } from './experiment-scores';
 import { datasetStamp, placesOfRows, rowsWith } from './compare.queries';
 import { parseRowFilter, parseRowSort, selectRows } from './compare.selection';
 import { type Bounds, type Warning, warningsOf } from './compare-warnings';
@@ -35,6 +36,8 @@ export interface Comparison {
   readonly keys: readonly KeyComparison[];
   /** Keys with values that are no scores. */
   readonly categories: readonly CategoryComparison[];
+  /** Scores that the experiments have as a whole. */
+  readonly experimentScores: readonly ExperimentScores[];
   readonly latencies: readonly LatencyResult[];
   readonly warnings: readonly Warning[];
   /** By row of the table. */
@@ -52,6 +55,7 @@ interface ChosenRows {
 
 interface SessionRow extends Compared {
   readonly dataset: string | null;
+  readonly session_feedback_stats: string | null;
   readonly stamp: string;
 }
 
@@ -141,7 +145,8 @@ export class Comparisons {
       warnings.push({ code: 'keys left out', message });
     }
     const latencies = table.experiments.map((experiment) => compareLatency(experiment, table.experiments[0]));
-    return { table, keys, categories, latencies, warnings, worst, order: worstFirst(table, worst) };
+    const experimentScores = compareExperimentScores(sessions, request.keys, direction);
+    return { table, keys, categories, experimentScores, latencies, warnings, worst, order: worstFirst(table, worst) };
   }
 
   /** The experiments' rows, the baseline's first. */
@@ -153,7 +158,7 @@ export class Comparisons {
     const ids = [...new Set([...(baseline ? [baseline] : []), ...experiments])];
     if (ids.length > MOST_EXPERIMENTS) throw new BadRequest(`At most ${MOST_EXPERIMENTS} experiments can be compared.`);
     const { rows } = await this.pool.query<SessionRow>(
-      `select id, name, persisted, reference_dataset_id as dataset, xmin::text as stamp
+      `select id, name, persisted, reference_dataset_id as dataset, session_feedback_stats, xmin::text as stamp
        from sessions where tenant_id = $1 and id = any($2::uuid[])`,
       [tenantId, ids],
     );

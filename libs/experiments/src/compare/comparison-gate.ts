@@ -1,4 +1,5 @@
 import type { KeyComparison, KeyResult, LatencyResult } from './compare-results';
+import type { ExperimentScores } from './experiment-scores';
 
 /** Limits for one key; a mean or a drop is in the units of its scores. */
 interface KeyLimits {
@@ -32,7 +33,12 @@ interface Candidate {
 }
 
 /** Why an experiment does not pass, one sentence each; empty when it passes. */
-export function reasonsAgainst(candidate: Candidate, keys: readonly KeyComparison[], limits: Limits): string[] {
+export function reasonsAgainst(
+  candidate: Candidate,
+  keys: readonly KeyComparison[],
+  scores: readonly ExperimentScores[],
+  limits: Limits,
+): string[] {
   const { name, id } = candidate;
   const reasons: string[] = [];
   const over = (what: string, value: number | null | undefined, most: number | undefined) => {
@@ -48,7 +54,10 @@ export function reasonsAgainst(candidate: Candidate, keys: readonly KeyCompariso
     reasons.push(...keyReasons(name, comparison, result, limits.keys[comparison.key] ?? {}));
   }
   for (const key of Object.keys(limits.keys)) {
-    if (!keys.some((comparison) => comparison.key === key)) reasons.push(`${name}: there are no scores of ${key}.`);
+    const ofRows = keys.some((comparison) => comparison.key === key);
+    const ofWhole = scores.find((score) => score.key === key);
+    if (ofWhole) reasons.push(...scoreReasons(candidate, ofWhole, limits.keys[key]!, ofRows));
+    else if (!ofRows) reasons.push(`${name}: there are no scores of ${key}.`);
   }
   over('the error rate', candidate.errorRate, limits.max_error_rate);
   over('the number of missing rows', candidate.missing, limits.max_missing);
@@ -82,6 +91,34 @@ function keyReasons(name: string, { key, direction }: KeyComparison, result: Key
   if (mostWorse !== undefined && worse > mostWorse) {
     reasons.push(`${name}: ${worse} rows are worse on ${key}, more than ${mostWorse}.`);
   }
+  return reasons;
+}
+
+/** A limit holds for the score of the whole experiment as for the mean of rows; both are checked where there are both. */
+function scoreReasons(
+  { id, name }: Candidate,
+  { key, direction, results }: ExperimentScores,
+  { min_mean: least, max_mean: most, max_drop: mostDrop, max_worse: mostWorse }: KeyLimits,
+  ofRows: boolean,
+): string[] {
+  const { value = null, difference = null } = results.find(({ experiment }) => experiment === id) ?? {};
+  const what = `${name}: ${key} of the whole experiment`;
+  const reasons: string[] = [];
+  if ((least ?? most) !== undefined && value === null) reasons.push(`${what} has no score.`);
+  if (least !== undefined && value !== null && value < least) {
+    reasons.push(`${what} is ${shown(value)}, less than ${least}.`);
+  }
+  if (most !== undefined && value !== null && value > most) {
+    reasons.push(`${what} is ${shown(value)}, more than ${most}.`);
+  }
+  if (mostDrop !== undefined && difference === null) {
+    reasons.push(`${what} cannot be compared, one of the two has no score.`);
+  }
+  const drop = (difference ?? 0) * (direction === 'higher is better' ? -1 : 1);
+  if (mostDrop !== undefined && drop > mostDrop) {
+    reasons.push(`${what} is worse by ${shown(drop)}, more than ${mostDrop}.`);
+  }
+  if (mostWorse !== undefined && !ofRows) reasons.push(`${what} has no rows that can be worse.`);
   return reasons;
 }
 

@@ -5,6 +5,7 @@ interface ScoreRow {
   readonly subject: string;
   readonly key: string;
   readonly n: number;
+  readonly scores: number;
   readonly avg: string | null;
   readonly stdev: string | null;
   readonly min: number | null;
@@ -25,7 +26,8 @@ const ALONE = 'comparative_experiment_id is null';
 
 /**
  * Statistics of feedback by run of a tenant: id → JSON text `{key: {n, avg, stdev, min, max, values}}`. `n` counts feedback with or
- * without a score, `stdev` is that of the population, `values` counts each categorical value. Runs without feedback are absent.
+ * without a score, `stdev` is that of the population, `values` counts each categorical value; `scores` counts the scores where
+ * they are not `n`, and `scored` the runs that have them where they are not so many. Runs without feedback are absent.
  */
 export function runFeedbackStatistics(
   client: Pool | PoolClient,
@@ -41,7 +43,15 @@ export async function sessionFeedbackStatistics(
   sessionId: string,
 ): Promise<{ runs: string; session: string }> {
   const subject = `case when run_id is null then 'session' else 'runs' end`;
-  const found = await statistics(client, subject, `session_id = $1 and ${ALONE}`, [sessionId]);
+  const condition = `session_id = $1 and ${ALONE}`;
+  const { rows } = await client.query<{ key: string; scored: number }>(
+    `select key, count(*)::int as scored
+     from (select distinct key, run_id from feedback where ${condition} and run_id is not null and score is not null) as each
+     group by key`,
+    [sessionId],
+  );
+  const scored = new Map(rows.map((row) => [row.key, row.scored]));
+  const found = await statistics(client, subject, condition, [sessionId], scored);
   return { runs: found.get('runs') ?? '{}', session: found.get('session') ?? '{}' };
 }
 
@@ -71,10 +81,11 @@ async function statistics(
   subject: string,
   condition: string,
   values: readonly unknown[],
+  scored: ReadonlyMap<string, number> = new Map(),
 ): Promise<Map<string, string>> {
   const score = `case when score between -1.7e308 and 1.7e308 then score end`;
   const scores = await client.query<ScoreRow>(
-    `select ${subject} as subject, key, count(*)::int as n, avg((${score})::numeric)::text as avg,
+    `select ${subject} as subject, key, count(*)::int as n, count(score)::int as scores, avg((${score})::numeric)::text as avg,
        stddev_pop((${score})::numeric)::text as stdev, min(${score}) as min, max(${score}) as max
      from feedback where ${condition} group by 1, 2 order by 1, 2`,
     [...values],
@@ -93,7 +104,7 @@ async function statistics(
   }
   const members = new Map<string, string[]>();
   for (const row of scores.rows) {
-    const entry = `${JSON.stringify(row.key)}:${keyJson(row, categories.get(`${row.subject} ${row.key}`))}`;
+    const entry = `${JSON.stringify(row.key)}:${keyJson(row, row.subject === 'runs' ? scored.get(row.key) : undefined, categories.get(`${row.subject} ${row.key}`))}`;
     const entries = members.get(row.subject);
     if (entries) entries.push(entry);
     else members.set(row.subject, [entry]);
@@ -101,10 +112,12 @@ async function statistics(
   return new Map([...members].map(([about, entries]) => [about, `{${entries.join(',')}}`]));
 }
 
-function keyJson(row: ScoreRow, counts: ReadonlyMap<string, number> = new Map()): string {
+function keyJson(row: ScoreRow, scored?: number, counts: ReadonlyMap<string, number> = new Map()): string {
   const values = [...counts].map(([name, count]) => `${JSON.stringify(name)}:${count}`);
   return object({
     n: number(row.n),
+    ...(row.avg !== null && row.scores !== row.n && { scores: number(row.scores) }),
+    ...(row.avg !== null && scored !== undefined && scored !== row.scores && { scored: number(scored) }),
     avg: number(row.avg === null ? null : Number(row.avg)),
     stdev: number(row.stdev === null ? null : Number(row.stdev)),
     min: number(row.min),

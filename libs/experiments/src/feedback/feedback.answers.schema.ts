@@ -7,6 +7,11 @@ const { nullable, number, object, oneOf, text, time, unused, uuid } = shape;
 export const feedbackStatistics = map(
   object('FeedbackStatistics', {
     n: noted(integer, 'Number of scores and values.'),
+    'scores?': noted(integer, 'Number of scores; absent when it is `n`, and without a score.'),
+    'scored?': noted(
+      integer,
+      'Of an experiment: number of runs with a score; absent when each score is on a run of its own.',
+    ),
     avg: noted(nullable(number), 'Mean of the scores; null without a score.'),
     stdev: noted(nullable(number), 'Standard deviation of the scores; null without a score.'),
     min: noted(nullable(number), 'Lowest score; null without a score.'),

@@ -27,7 +27,7 @@ const experimentsQuery = object({
   score: optional(
     note(
       oneOrMany(refine(str(), (text) => (scoreBound(text) ? undefined : `give ${SCORE_FORM}`))),
-      `${SCORE_FORM}: only experiments whose mean score fulfils it (${SCORE_OPERATORS.join(' ')}); repeatable.`,
+      `${SCORE_FORM}: only experiments whose mean score, or whose score of the whole experiment, fulfils it (${SCORE_OPERATORS.join(' ')}); repeatable.`,
     ),
   ),
   sort: optional(

@@ -77,7 +77,7 @@ export const experiments = object('ExperimentsPage', {
               experiment_id: noted(uuid, 'The baseline of the dataset.'),
               differences: noted(
                 map(number),
-                'By feedback key: the mean score of this experiment minus that of the baseline, of keys that both have.',
+                'By feedback key: the mean score of this experiment minus that of the baseline, of keys that both have; of keys that no run has, the scores of the whole experiments.',
               ),
             }),
           ),

@@ -84,6 +84,17 @@ const VOCABULARY: Vocabulary = {
       exists: (condition) =>
         `exists (select 1 from jsonb_each_text(case when jsonb_typeof(s.metadata) = 'object' then s.metadata end) m where ${condition})`,
     },
+    {
+      key: 'feedback_key',
+      fields: {
+        feedback_key: { sql: 'f.key', type: 'text' },
+        feedback_score: { sql: "(f.value ->> 'avg')::float8", type: 'number' },
+      },
+      exists: (condition) =>
+        `exists (select 1 from (
+           select * from jsonb_each(searchable_json(s.feedback_stats))
+           union all select * from jsonb_each(searchable_json(s.session_feedback_stats))) f where ${condition})`,
+    },
   ],
   json: { metadata: 's.metadata' },
   search: ['s.name', 's.description'],
@@ -167,7 +178,7 @@ export async function listExperiments(pool: Pool, tenantId: string, query: Exper
   );
   const sort = experimentSort(query.sort, parameters);
   const { rows } = await pool.query<ListedRow>(
-    `select ${COLUMNS}, d.name as dataset_name, b.id as baseline, b.feedback_stats as baseline_stats
+    `select ${COLUMNS}, d.name as dataset_name, b.id as baseline, b.feedback_stats as baseline_stats, b.session_feedback_stats as baseline_scores
      from ${from} left join sessions b
        on b.id = d.baseline_experiment_id and b.tenant_id = d.tenant_id and b.persisted
      where ${where}
@@ -187,6 +198,7 @@ interface ListedRow extends SessionRow {
   /** The experiment that others on the dataset are compared with. */
   readonly baseline: string | null;
   readonly baseline_stats: string | null;
+  readonly baseline_scores: string | null;
 }
 
 function listedJson(row: ListedRow): string {
@@ -195,14 +207,20 @@ function listedJson(row: ListedRow): string {
 }
 
 /** By how much the means of an experiment differ from those of its dataset's baseline. */
-function againstBaseline({ id, persisted, feedback_stats, baseline, baseline_stats }: ListedRow) {
+function againstBaseline(row: ListedRow) {
+  const { id, persisted, baseline } = row;
   if (baseline === null || baseline === id || !persisted) return null;
-  const [before, after] = [meansOf(baseline_stats), meansOf(feedback_stats)];
-  const differences = [...after].flatMap(([key, mean]) => {
+  const ofRuns = differencesOf(row.baseline_stats, row.feedback_stats);
+  const ofWhole = differencesOf(row.baseline_scores, row.session_feedback_stats);
+  return { experiment_id: baseline, differences: Object.fromEntries([...ofWhole, ...ofRuns]) };
+}
+
+function differencesOf(earlier: string | null, later: string | null) {
+  const before = meansOf(earlier);
+  return [...meansOf(later)].flatMap(([key, mean]) => {
     const known = before.get(key);
     return known === undefined ? [] : [[key, mean - known] as const];
   });
-  return { experiment_id: baseline, differences: Object.fromEntries(differences) };
 }
 
 function meansOf(statistics: string | null): Map<string, number> {
@@ -232,8 +250,11 @@ function experimentSort(sort: ExperimentSort, parameters: Parameters): string {
   return `s.metadata -> ${parameters.add(sort.metadata, 'text')}`;
 }
 
+/** The mean over the runs; of a key that no run has, the score of the whole experiment. */
 function meanScore(key: string, parameters: Parameters): string {
-  return `(searchable_json(s.feedback_stats) -> ${parameters.add(key, 'text')} ->> 'avg')::float8`;
+  const name = parameters.add(key, 'text');
+  const mean = (column: string) => `(searchable_json(s.${column}) -> ${name} ->> 'avg')::float8`;
+  return `coalesce(${mean('feedback_stats')}, ${mean('session_feedback_stats')})`;
 }
 
 /** One session as JSON text, undefined when the tenant has none of this id. */

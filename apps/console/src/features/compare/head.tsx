@@ -1,6 +1,6 @@
 import type { Comparison } from '../../api/client';
 import { Action } from '../../ui/action';
-import { duration, figure, middle, percent, probability, whole } from '../../ui/format';
+import { duration, figure, middle, percent, probability, signed, whole } from '../../ui/format';
 import { Button, Text, Unseen } from '../../ui/parts';
 import { Bar } from './bar';
 import css from './compare.module.css';
@@ -160,9 +160,57 @@ export function Head(props: HeadProps) {
           </table>
         </div>
       )}
+      {!folded && comparison.experiment_scores.length > 0 && <Whole comparison={comparison} names={names} />}
       {!folded &&
         comparison.categories.map((category) => <Category key={category.key} category={category} names={names} />)}
     </section>
+  );
+}
+
+interface WholeProps {
+  readonly comparison: Comparison;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** Scores of the experiments as a whole, with the difference from the baseline. */
+function Whole({ comparison: { experiments, experiment_scores: scores }, names }: WholeProps) {
+  return (
+    <div className={css.category} tabIndex={0} role="region" aria-label="Scores of the whole experiments">
+      <table className={css.head}>
+        <thead>
+          <tr>
+            <th>Whole experiment</th>
+            {scores.map(({ key, direction }) => (
+              <th key={key} className={css.number} title={`${key}: ${direction}`}>
+                <Text>{middle(key, 24)}</Text> {direction === 'higher is better' ? '↑' : '↓'}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {experiments.map(({ id, name }, place) => (
+            <tr key={id}>
+              <th scope="row" className={css.experiment}>
+                <span title={name}>
+                  <Text>{names.get(id) ?? id}</Text>
+                </span>
+              </th>
+              {scores.map(({ key, results }) => {
+                const { value, values, difference: found } = results[place]!;
+                return (
+                  <td key={key} className={css.number} data-label={key}>
+                    {value === null ? <Text>{Object.keys(values).join(', ') || '–'}</Text> : figure(value)}
+                    {found !== null && found !== undefined && (
+                      <span className={css.faint}> {found === 0 ? '=' : signed(found)}</span>
+                    )}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -74,11 +74,18 @@ export function isStoring({ run_count }: Pick<Session, 'run_count'>): boolean {
   return run_count === null;
 }
 
+type Scored = Pick<Session, 'feedback_stats' | 'session_feedback_stats'>;
+
+/** Statistics of the scores by key: over the runs, and of keys that no run has of the experiment as a whole. */
+export function statisticsOf({ feedback_stats, session_feedback_stats }: Scored) {
+  return { ...session_feedback_stats, ...feedback_stats };
+}
+
 /** The score keys of experiments, those first that most of them have. */
-export function keysOf(sessions: readonly Pick<Session, 'feedback_stats'>[]): string[] {
+export function keysOf(sessions: readonly Scored[]): string[] {
   const counts = new Map<string, number>();
-  for (const { feedback_stats } of sessions) {
-    for (const key of Object.keys(feedback_stats ?? {})) counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const session of sessions) {
+    for (const key of Object.keys(statisticsOf(session))) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return [...counts]
     .sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]))

@@ -4,7 +4,7 @@ import { answered, api, type Session } from '../../api/client';
 import { duration, middle, percent, whole } from '../../ui/format';
 import { List, More, Nothing, Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
-import { differing, isStoring, keysOf, metadataOf } from './data';
+import { differing, isStoring, keysOf, metadataOf, statisticsOf } from './data';
 import { ExampleList } from './examples';
 import css from './experiments.module.css';
 import { Mean } from './table';
@@ -81,7 +81,7 @@ function Experiments({ token }: { token: string }) {
               isStoring(session) ? (
                 <span className={css.storing}>storing</span>
               ) : (
-                <Mean statistics={session.feedback_stats?.[key]} />
+                <Mean statistics={statisticsOf(session)[key]} />
               ),
           })),
           { title: 'p50', kind: number, cell: ({ latency_p50 }) => duration(latency_p50) },

@@ -7,7 +7,16 @@ import { duration, figure, middle, percent, plain, signed, whole } from '../../u
 import { More } from '../../ui/list';
 import { Button, Problem, Sign, Skeleton, Text, Unseen, Time } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
-import { differing, type Experiment, halfWidth, isStoring, keysOf, metadataOf, useExperiments } from './data';
+import {
+  differing,
+  type Experiment,
+  halfWidth,
+  isStoring,
+  keysOf,
+  metadataOf,
+  useExperiments,
+  statisticsOf,
+} from './data';
 import css from './experiments.module.css';
 
 const MOST_COMPARED = 20;
@@ -262,7 +271,7 @@ function Row({ session, dataset, keys, columns, ticked, onTick }: RowProps) {
             <Score
               key={key}
               label={key}
-              statistics={session.feedback_stats?.[key]}
+              statistics={statisticsOf(session)[key]}
               against={session.against_baseline?.differences[key]}
             />
           ))}
