@@ -13,6 +13,6 @@ export { httpMigrations } from './migrations';
 export { isOperator } from './observability/metrics';
 export { startTracing, type Tracing } from './observability/tracing';
 export { publicAddress } from './public-address';
-export { readStream } from './request-body';
+export { bodyChunks, readStream } from './request-body';
 export { createServer, type ServerOptions } from './server';
 export { ownerOf, type RequestContext } from './request-context';

@@ -121,23 +121,32 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
  * @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
  */
 export async function readStream(request: FastifyRequest, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of bodyChunks(request, most)) {
+    size += chunk.length;
+    await request.requestContext.held?.hold(chunk.length);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+}
+
+/** As `readStream`, but as it arrives: the caller counts what it holds in memory. */
+export async function* bodyChunks(request: FastifyRequest, most: number): AsyncIterable<Buffer> {
   const { raw, requestContext } = request;
   refuseLong(request, most);
-  const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > most) throw tooLong(most);
-      await requestContext.held?.hold(chunk.length);
-      chunks.push(chunk);
+      yield chunk;
     }
   } catch (error) {
     throw raw.complete || error instanceof HttpProblem ? error : new RequestTimeout('The request ended early.');
   }
   const refusal = requestContext.complete?.();
   if (refusal) throw refusal;
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
 }
 
 function readBytes(request: FastifyRequest, limits: Limits, held: HeldBytes): Promise<Buffer> {

@@ -7,6 +7,7 @@ const NOUNS: Readonly<Record<string, readonly [string, string]>> = {
   run: ['run was', 'runs were'],
   feedback: ['score was', 'scores were'],
   attachment: ['attachment was', 'attachments were'],
+  part: ['part of a run was', 'parts of runs were'],
 };
 
 /** Says how many runs and scores of a project were refused and why; nothing when none were. */

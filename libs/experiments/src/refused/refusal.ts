@@ -1,7 +1,7 @@
 import { HttpProblem, type Loc, type Problem, Problems, Unprocessable } from '@fairlead/schema';
 
-/** Kinds of items that one request can send many of. */
-export const REFUSED_KINDS = ['run', 'feedback', 'attachment'] as const;
+/** Kinds of items that one request can send many of; a part is a member of a run that is stored without it. */
+export const REFUSED_KINDS = ['run', 'feedback', 'attachment', 'part'] as const;
 export type RefusedKind = (typeof REFUSED_KINDS)[number];
 
 /** One item of a request that was not stored, and the answer that it would have got alone. It can cross threads. */

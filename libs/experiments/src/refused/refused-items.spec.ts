@@ -12,6 +12,8 @@ interface Item {
   readonly kind: 'run' | 'feedback';
   readonly id: string;
   readonly isGood: boolean;
+  /** True: it is stored, without a part that is named. */
+  readonly isCut?: boolean;
   /** JSON text of the item. */
   readonly text: string;
 }
@@ -34,12 +36,13 @@ const BAD: Readonly<Record<string, Make>> = {
   'with a time that is none': run({ start_time: 'yesterday' }),
   'with a type that is too long': run({ run_type: 'x'.repeat(201) }),
   'in a session that is not there': run({ session_id: newId() }),
-  'that is too large': run({ outputs: { text: 'x'.repeat(1_000_001) } }),
+  'whose error is too large': run({ error: 'x'.repeat(1_000_001) }),
   'with a zero byte in its name': run({ name: 'a\u0000b' }),
   'with a parent that is no id': run({ parent_run_id: 'above' }),
   'that is nested too deeply': (id) => `{"id":"${id}","inputs":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`,
   'that is not JSON': (id, session_name) => `{"id":"${id}","session_name":"${session_name}","inputs":{"x":NaN}}`,
 };
+const CUT = run({ outputs: { text: 'x'.repeat(1_000_001) } });
 const GOOD_FEEDBACK: Make = () => json({ key: 'correct', score: 1, run_id: newId() });
 const BAD_FEEDBACK: Readonly<Record<string, Make>> = {
   'without a key': () => json({ score: 1, run_id: newId() }),
@@ -53,6 +56,7 @@ const BAD_FEEDBACK: Readonly<Record<string, Make>> = {
 const kinds = fc.oneof(
   fc.constantFrom(...Object.values(GOOD)).map((make) => ({ kind: 'run' as const, isGood: true, make })),
   fc.constantFrom(...Object.values(BAD)).map((make) => ({ kind: 'run' as const, isGood: false, make })),
+  fc.constant({ kind: 'run' as const, isGood: true, isCut: true, make: CUT }),
 );
 const scores = fc.oneof(
   fc.constant({ kind: 'feedback' as const, isGood: true, make: GOOD_FEEDBACK }),
@@ -66,7 +70,7 @@ async function multipart(parts: readonly (readonly [string, string])[]): Promise
 }
 
 async function check(items: readonly Item[], answer: Answer): Promise<void> {
-  const bad = items.filter(({ isGood }) => !isGood).map(({ id }) => id);
+  const bad = items.filter(({ isGood, isCut }) => !isGood || isCut).map(({ id }) => id);
   const good = items.filter(({ isGood }) => isGood);
   if (good.length > 0 || bad.length === 0) expect(answer.status).toBe(202);
   else expect([400, 404, 413, 422]).toContain(answer.status);
@@ -87,9 +91,9 @@ it('Of a batch in JSON exactly the good runs are stored, and each bad one is nam
   await fc.assert(
     fc.asyncProperty(fc.array(kinds, { maxLength: 12 }), fc.boolean(), async (sent, patches) => {
       const session = name();
-      const items = sent.map(({ kind, isGood, make }): Item => {
+      const items = sent.map(({ make, ...item }): Item => {
         const id = newId();
-        return { kind, id, isGood, text: make(id, session) };
+        return { ...item, id, text: make(id, session) };
       });
       const list = `[${items.map(({ text }) => text).join(' , ')}]`;
       const body = `{"${patches ? 'patch' : 'post'}":${list}}`;
@@ -107,9 +111,9 @@ it('Of a batch in parts exactly the good runs and scores are stored, and each ba
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(kinds, scores), { minLength: 1, maxLength: 12 }), async (sent) => {
       const session = name();
-      const items = sent.map(({ kind, isGood, make }): Item => {
+      const items = sent.map(({ make, ...item }): Item => {
         const id = newId();
-        return { kind, id, isGood, text: make(id, session) };
+        return { ...item, id, text: make(id, session) };
       });
       const parts = items.map(({ kind, id, text }) => [`${kind === 'run' ? 'post' : kind}.${id}`, text] as const);
       await check(items, await multipart(parts));
@@ -117,6 +121,74 @@ it('Of a batch in parts exactly the good runs and scores are stored, and each ba
     }),
     { numRuns: 15 },
   );
+});
+
+describe('A run that is too large', () => {
+  const good = () => ({ id: newId(), name: 'good', session_name: name(), outputs: { a: 1 } });
+  /** Parts of a run as the SDKs send them. */
+  const partsOf = ({ id, outputs, ...run }: { id: string; outputs?: unknown }, more: Record<string, string> = {}) => [
+    [`post.${id}`, json({ id, ...run })] as const,
+    ...(outputs === undefined ? [] : [[`post.${id}.outputs`, json(outputs as object)] as const]),
+    ...Object.entries(more).map(([part, text]) => [part, text] as const),
+  ];
+  const stored = async (id: string) => (await reading.get(`/runs/${id}`)).json;
+  const huge = 30 * 1024 * 1024;
+
+  it.each([
+    ['its outputs', 'outputs', 'part'],
+    ['an attachment', 'attachment', 'attachment'],
+    ['its error', 'error', 'run'],
+  ])('leaves the others of its request, and as much of itself as it can, when %s is', async (_, part, kind) => {
+    const runs = [good(), good(), good()];
+    const { id, session_name } = runs[1]!;
+    const place = part === 'attachment' ? `attachment.${id}.a.bin` : `post.${id}.${part}`;
+    const parts = runs.flatMap((run) => {
+      const own = run.id === id && part === 'outputs' ? { ...run, outputs: undefined } : run;
+      return partsOf(own, run.id === id ? { [place]: json({ text: 'x'.repeat(huge) }) } : {});
+    });
+    const { status, json: answer } = await multipart(parts);
+    expect({ status, ...answer }).toEqual({
+      status: 202,
+      refused: [{ id, loc: ['body', kind === 'run' ? `post.${id}` : place], msg: expect.any(String) }],
+    });
+    expect(answer.refused[0].msg).toMatch(/left out.*has 31457\d+ bytes, and at most \d+ are stored/);
+    expect((await stored(runs[0]!.id)).outputs).toEqual({ a: 1 });
+    expect((await stored(runs[2]!.id)).outputs).toEqual({ a: 1 });
+    const { outputs = 'none' } = await stored(id);
+    expect(outputs).toEqual({ outputs: null, attachment: { a: 1 }, error: 'none' }[part]);
+    const listed = (await reading.send('GET', '/v1/refused')).json.resources;
+    expect(listed).toContainEqual(expect.objectContaining({ session_name, kind, count: 1, item_ids: [id] }));
+  });
+
+  it('is stored without the member also when it came in JSON, but not when it came alone', async () => {
+    const large = { ...good(), outputs: { text: 'x'.repeat(2_000_000) } };
+    const alone = { ...large, id: newId() };
+    const { status, json: answer } = await reading.post('/runs/batch', { post: [good(), large] });
+    expect({ status, ...answer }).toEqual({
+      status: 202,
+      refused: [{ id: large.id, loc: ['body', 'post', 1, 'outputs'], msg: expect.stringContaining('`outputs` was') }],
+    });
+    expect(await stored(large.id)).toMatchObject({ name: 'good', outputs: null });
+    expect((await reading.post('/runs', alone)).status).toBe(413);
+    expect((await reading.get(`/runs/${alone.id}`)).status).toBe(404);
+    const only = await reading.post('/runs/batch', { patch: [{ id: large.id, outputs: large.outputs }] });
+    expect(only).toMatchObject({ status: 413, json: { refused: [{ id: large.id }] } });
+  });
+
+  it('takes no room of others: parts beyond all that a request may have are named, and the rest is stored', async () => {
+    const first = good();
+    const last = { ...good(), id: newId() };
+    const attached = Array.from(
+      { length: 5 },
+      (_, n) => [`attachment.${first.id}.${n}`, 'x'.repeat(15 << 20)] as const,
+    );
+    const { status, json: answer } = await multipart([...partsOf(first), ...attached, ...partsOf(last)]);
+    expect(status).toBe(202);
+    expect(answer.refused.map(({ loc }: { loc: string[] }) => loc[1])).toEqual(attached.slice(3).map(([part]) => part));
+    expect(answer.refused[0].msg).toContain('had taken all room');
+    expect(Object.keys((await stored(first.id)).s3_urls)).toHaveLength(3);
+    expect((await stored(last.id)).outputs).toEqual({ a: 1 });
+  });
 });
 
 describe('What was refused', () => {

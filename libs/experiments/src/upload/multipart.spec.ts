@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { MalformedMultipart, multipartParts } from './multipart';
+import { PartCutter } from './part-cutter';
 
 const TYPE = 'multipart/form-data; boundary=b';
 const parts = (body: string | Buffer, type = TYPE) => multipartParts(Buffer.from(body as string), type);
@@ -45,9 +47,61 @@ it.each([
   ['too many parts', `${part('a', 'x').toString().repeat(20_001)}--b--`, TYPE],
 ])('refuses %s', (_, body, type) => {
   expect(() => parts(body, type)).toThrow(MalformedMultipart);
+  expect(() => {
+    const { body: cut } = pieces(Buffer.from(body), 7, new PartCutter(type, () => 1000, 1_000_000));
+    parts(cut, type);
+  }).toThrow(MalformedMultipart);
 });
 
 it('takes a preamble, a quoted boundary, and a body without parts', () => {
   expect(parts(Buffer.concat([Buffer.from('before\r\n'), part('a', 'x'), Buffer.from('--b--')]))).toHaveLength(1);
   expect(parts('--b c--', 'multipart/form-data; charset=utf-8; boundary="b c"')).toEqual([]);
+});
+
+/** What is left of a body that arrives in pieces. */
+function pieces(body: Buffer, length: number, cutter: PartCutter) {
+  for (let at = 0; at < body.length; at += length) cutter.push(body.subarray(at, at + length));
+  return cutter.finish();
+}
+
+it('leaves out the parts that are too large and nothing else, however the body arrives', () => {
+  // Data that nearly end the part.
+  const data = fc.array(fc.constantFrom('\r\n--', '\r', '\n', '-', 'b', '\r\n-', 'x'.repeat(20)), { maxLength: 12 });
+  fc.assert(
+    fc.property(
+      fc.array(data, { maxLength: 8 }),
+      fc.constantFrom('', 'before\r\n', '\r\n'),
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 0, max: 100 }),
+      (texts, before, length, most) => {
+        const sent = texts.map((text) => text.join('').replaceAll('--b', '--c'));
+        const all = sent.map((text, n) => part(`${n}`, text));
+        const body = Buffer.concat([Buffer.from(before), ...all, Buffer.from('--b--\r\nafter')]);
+        const { body: cut, large } = pieces(body, length, new PartCutter(TYPE, () => most, 1_000_000));
+        const whole = parts(body);
+        expect(parts(cut)).toEqual(whole.filter((one) => one.data.length <= most));
+        const named = whole.filter((one) => one.data.length > most).map(({ name, data: own }) => [name, own.length]);
+        expect(large).toEqual(named.map(([name, bytes]) => ({ name, bytes, most })));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+it('holds no more than it may, whatever is sent', () => {
+  const cutter = new PartCutter(TYPE, () => 10_000, 20_000);
+  const sizes: number[] = [];
+  for (let n = 0; n < 50; n++) {
+    for (const piece of [part(`${n}`, 'x'.repeat(n % 3 === 0 ? 50_000 : 5000))]) cutter.push(piece);
+    sizes.push(cutter.size);
+  }
+  cutter.push(Buffer.from('--b--'));
+  const { body, large } = cutter.finish();
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(20_000);
+  expect(parts(body).map(({ name }) => name)).toEqual(['1', '2', '4']);
+  expect(large).toHaveLength(47);
+  const names = new PartCutter(TYPE, () => 0, 1_000_000);
+  expect(() => {
+    for (let n = 0; n < 1000; n++) names.push(part('n'.repeat(5000), 'x'));
+  }).toThrow('Too many parts');
 });

@@ -11,8 +11,8 @@ export interface Part {
 /** The body is not well-formed, or has more parts or longer heads than anybody needs. */
 export class MalformedMultipart extends Error {}
 
-const MOST_PARTS = 20_000;
-const MOST_HEAD_BYTES = 8 * 1024;
+export const MOST_PARTS = 20_000;
+export const MOST_HEAD_BYTES = 8 * 1024;
 const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/is;
 const NAME = /^content-disposition:\s*form-data\s*;(?:.*;)?\s*name="([^"]*)"/i;
 const FILE_NAME = /^content-disposition:\s*form-data\s*;(?:.*;)?\s*filename="([^"]*)"/i;
@@ -22,10 +22,7 @@ const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0
 
 /** The parts of a body (RFC 7578) in their order, at most `most`; bytes stay as they were sent. @throws MalformedMultipart */
 export function multipartParts(body: Buffer, contentType: string, most = MOST_PARTS): Part[] {
-  const [, quoted, plain] = FORM.exec(contentType) ?? [];
-  const boundary = quoted ?? plain;
-  if (boundary === undefined) throw new MalformedMultipart();
-  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`);
   const first = delimiter.subarray(2);
   let at = body.subarray(0, first.length).equals(first) ? first.length : after(body, delimiter, 0);
   const parts: Part[] = [];
@@ -39,10 +36,23 @@ export function multipartParts(body: Buffer, contentType: string, most = MOST_PA
   return parts;
 }
 
+/** Returns the text between the parts, which the content type of the body names. @throws MalformedMultipart */
+export function boundaryOf(contentType: string): string {
+  const [, quoted, plain] = FORM.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) throw new MalformedMultipart();
+  return boundary;
+}
+
 function partOf(bytes: Buffer): Part {
   const end = bytes.subarray(0, MOST_HEAD_BYTES).indexOf('\r\n\r\n');
   if (end === -1) throw new MalformedMultipart();
-  const lines = bytes.toString('utf8', 0, end).split('\r\n');
+  return { ...headOf(bytes.subarray(0, end)), data: bytes.subarray(end + 4) };
+}
+
+/** What the header lines of a part say. @throws MalformedMultipart when they name no part */
+export function headOf(head: Buffer): Omit<Part, 'data'> {
+  const lines = head.toString('utf8').split('\r\n');
   const found = (pattern: RegExp) => lines.map((line) => pattern.exec(line)?.[1]).find((value) => value !== undefined);
   const name = found(NAME);
   if (name === undefined) throw new MalformedMultipart();
@@ -51,7 +61,6 @@ function partOf(bytes: Buffer): Part {
     name: plain(name),
     ...(fileName && { fileName: plain(fileName) }),
     type: (found(TYPE) ?? '').toLowerCase(),
-    data: bytes.subarray(end + 4),
   };
 }
 

@@ -1,10 +1,11 @@
-import { appendedBytes, AppendTooLarge, MAX_APPEND_BYTES } from '@fairlead/eventing';
+import { appendedBytes, MAX_APPEND_BYTES } from '@fairlead/eventing';
 import { splitRuns } from './live-runs-split';
 
 const metadata = { tenant: 't', actor: 'k' };
-const split = (runs: Parameters<typeof splitRuns>[1]) =>
-  splitRuns('experiment-1', runs, metadata, (_, error) => {
-    throw error;
+const split = (runs: Parameters<typeof splitRuns>[0], left: unknown[] = [], goesOn = true) =>
+  splitRuns(runs, metadata, (at, large) => {
+    left.push(...large.map(({ name }) => [at, name]));
+    return goesOn;
   });
 const text = (bytes: number) => JSON.stringify('x'.repeat(bytes));
 
@@ -38,8 +39,13 @@ describe('Runs that were sent', () => {
     expect(Object.assign({}, ...events.flatMap(({ data }) => data.runs).slice(0, 4))).toEqual(run);
   });
 
-  it('cannot be told when one member is too large for an event', async () => {
-    await expect(split([{ id: 'a', inputs: text(MAX_APPEND_BYTES) }])).rejects.toThrow(AppendTooLarge);
+  it('are told without a member that is too large for an event, or not at all', async () => {
+    const large = { id: 'a', name: 'one', inputs: text(MAX_APPEND_BYTES), outputs: text(10) };
+    const left: unknown[] = [];
+    const told = (await split([{ id: 'b' }, large], left)).flatMap(({ data }) => data.runs);
+    expect(Object.assign({}, ...told.slice(1))).toEqual({ id: 'a', name: 'one', outputs: text(10) });
+    expect(left).toEqual([[1, 'inputs']]);
+    expect((await split([{ id: 'b' }, large], left, false)).flatMap(({ data }) => data.runs)).toEqual([{ id: 'b' }]);
   });
 
   it('let other requests go on while they are measured', async () => {

@@ -27,6 +27,7 @@ import { type Refusal, refusal } from '../../refused/refusal';
 import { elementSlices, isNothing, memberSlices, present } from '../../upload/json-slices';
 import type { SentFeedback } from '../../feedback/live-feedback.commands';
 import { MalformedMultipart, multipartParts, type Part } from '../../upload/multipart';
+import type { LargePart } from '../../upload/part-cutter';
 import { OpaqueBody } from '../../opaque.body';
 import { RUN_TYPES } from '../run-json';
 
@@ -50,6 +51,8 @@ export interface SentParts {
   readonly refused: readonly Refusal[];
 }
 
+/** As told to clients, which cut their batches by it, and the frames around the parts. */
+export const MOST_BYTES = 24 * 1024 * 1024;
 /** Attachments of one request. */
 const MOST_ATTACHMENTS = 1000;
 const MOST_NAME = 200;
@@ -58,7 +61,7 @@ const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
 const MOST_VALUES = 1_000_000;
 /** Members that are kept as the JSON text that was sent. */
 const OPAQUE = ['error', 'inputs', 'outputs', 'extra', 'tags', 'events', 'serialized'] as const;
-const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
+export const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
 
 const KINDS = RUN_TYPES.map((type) => `\`${type}\``).join(', ');
 const anyText = () => str({ anyText: true });
@@ -201,12 +204,33 @@ export function said(json: Buffer): Pick<Refusal, 'id' | 'sessionId' | 'sessionN
 /**
  * The runs and the feedback of a multipart body: the part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and
  * the like are its members, `feedback.<id>` is a feedback, and `attachment.<id>.<name>` adds to a run, which need
- * not be in the body. An item that is not valid leaves the others. @throws BadRequest
+ * not be in the body. An item that is not valid leaves the others; `large` has the parts that were left out of the body.
+ * @throws BadRequest
  */
-export function readMultipart(body: Buffer, depth: number, contentType: string): SentParts {
+export function readMultipart(
+  body: Buffer,
+  depth: number,
+  contentType: string,
+  large: readonly LargePart[] = [],
+): SentParts {
   const parts = new MultipartItems(depth);
+  for (const part of large) parts.leaveOut(part);
   for (const part of partsOf(body, contentType)) parts.add(part);
   return parts.read();
+}
+
+/** Returns the refusal of a member of a run that is stored without it. */
+export function leftOut({ change, loc, sessionId, sessionName }: SentRun, { name, bytes, most }: LargePart): Refusal {
+  const error = tooLarge(`\`${name}\` was left out of the run`, { bytes, most });
+  const [place, part, ...more] = loc;
+  const own = typeof part === 'string' && more.length === 0 ? [place!, `${part}.${name}`] : [...loc, name];
+  return refusal({ kind: 'part', id: change.id, loc: own, sessionId, sessionName }, error);
+}
+
+function tooLarge(what: string, { bytes, most }: Pick<LargePart, 'bytes' | 'most'>): PayloadTooLarge {
+  const why =
+    bytes > most ? `it has ${bytes} bytes, and at most ${most} are stored` : 'the other parts had taken all room';
+  return new PayloadTooLarge(`${what}: ${why}.`);
 }
 
 /** The members of a run that came in parts, and why they are none. */
@@ -223,6 +247,7 @@ class MultipartItems {
   private readonly contents = new Map<string, Uint8Array>();
   private readonly refused: Refusal[] = [];
   private readonly refusedRuns = new Set<string>();
+  private readonly leftOut: { readonly key: string; readonly member: string; readonly part: LargePart }[] = [];
   private attachments = 0;
 
   constructor(private readonly depth: number) {}
@@ -241,8 +266,27 @@ class MultipartItems {
     }
   }
 
+  /** Notes a part that is not in the body, because it is too large. */
+  leaveOut(part: LargePart): void {
+    const { name } = part;
+    const [, method, id, member] = PART.exec(name) ?? [];
+    const error = tooLarge('The part was left out', part);
+    if (id === undefined || method === 'feedback' || method === 'attachment') {
+      const kind = method === 'feedback' || method === 'attachment' ? method : 'run';
+      this.refused.push(refusal({ kind, id: id ?? null, loc: ['body', name] }, error));
+      return;
+    }
+    const key = `${method}.${id}`;
+    const run = this.runs.get(key) ?? { members: new Map<string, Buffer>() };
+    this.runs.set(key, run);
+    // Without its error, a run would seem to be well.
+    if (member === undefined || member === 'error') run.error = error;
+    else this.leftOut.push({ key, member, part });
+  }
+
   read(): SentParts {
     const runs: SentRun[] = [];
+    const read = new Map<string, SentRun>();
     for (const [key, { members, error: broken }] of this.runs) {
       const loc = ['body', key];
       const json = joined(members);
@@ -251,13 +295,23 @@ class MultipartItems {
         const run = readRun(json, this.depth, undefined, loc);
         if (memberSlices(json).size !== members.size) throw Unprocessable.at(loc, 'has a part that is not JSON');
         runs.push(run);
+        read.set(key, run);
       } catch (error) {
         const id = key.slice(key.indexOf('.') + 1);
         this.refusedRuns.add(canonicalUuid(id) ?? id);
         this.refused.push(refusal({ ...said(json), kind: 'run', id, loc }, error));
       }
     }
-    const { refused, contents } = this;
+    for (const { key, member, part } of this.leftOut) {
+      const run = read.get(key);
+      if (run) this.refused.push(leftOut(run, { ...part, name: member }));
+    }
+    const { contents } = this;
+    // What is attached to a run belongs to its project.
+    const projects = new Map(runs.map(({ change, sessionId, sessionName }) => [change.id, { sessionId, sessionName }]));
+    const refused = this.refused.map((one) =>
+      one.kind === 'attachment' ? { ...one, ...projects.get(canonicalUuid(one.id ?? '') ?? '') } : one,
+    );
     return { runs: this.withAttachments(runs), feedback: [...this.feedback.values()], contents, refused };
   }
 

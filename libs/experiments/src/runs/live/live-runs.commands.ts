@@ -1,4 +1,4 @@
-import type { Caller, Consistency, EventStore, StoredBytes } from '@fairlead/eventing';
+import { AppendTooLarge, type Caller, type Consistency, type EventStore, type StoredBytes } from '@fairlead/eventing';
 import { Conflict, Forbidden, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { type RunsReceived, sessionStream } from '../../sessions/experiment';
@@ -8,8 +8,9 @@ import { type Refusal, refusal } from '../../refused/refusal';
 import type { PayloadStore } from '../../storage/payload.store';
 import type { SessionCommands } from '../../sessions/sessions.commands';
 import { bytesOfRuns } from '../run-bytes';
-import type { SentParts, SentRun } from './live-runs.body';
+import { leftOut, type SentParts, type SentRun } from './live-runs.body';
 import { findSessions, makeSessions } from './live-runs.sessions';
+import type { LargePart } from '../../upload/part-cutter';
 import { splitRuns } from './live-runs-split';
 
 /** Attachments of one run. */
@@ -33,6 +34,8 @@ interface Place {
 type Sent = SentParts & {
   /** The only session that the sender may write to, by its name: new runs go there, whatever they say. */
   readonly project?: string;
+  /** True: a run is stored without a member that is too large, which is refused by itself. */
+  readonly isBatch: boolean;
 };
 
 /** A run, and the session that it goes to. */
@@ -73,7 +76,7 @@ export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Pro
     ...runs.filter(({ change }) => !places.has(change.id)),
   ]);
   const allowed = project === undefined ? undefined : sessions.idOf(own);
-  const gone = new Set(sent.refused.map(({ id }) => id));
+  const gone = new Set(sent.refused.filter(({ kind }) => kind === 'run').map(({ id }) => id));
   const placed: Placed[] = [];
   for (const run of runs) {
     const { id } = run.change;
@@ -90,7 +93,7 @@ export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Pro
   }
   const live = await withoutUploads(parts.pool, placed, refused);
   const few = await withFewAttachments(parts.pool, tenantId, live, refused);
-  const recordable = await eventsOf(few, caller, refused);
+  const recordable = await eventsOf(few, caller, refused, sent.isBatch);
   const feedback = allowed === undefined ? sent.feedback : [];
   if (allowed !== undefined) refused.push(...sent.feedback.map((one) => feedbackRefusal(one, new Forbidden())));
   const contents = contentsOf(recordable, sent.contents);
@@ -131,8 +134,13 @@ function runRefusal({ change: { id }, loc, sessionId, sessionName }: SentRun, er
   return refusal({ kind: 'run', id, loc, sessionId, sessionName }, error);
 }
 
-/** The events of the runs, by session; a run that is too large for one is refused. */
-async function eventsOf(runs: readonly Placed[], { metadata }: Caller, refused: Refusal[]): Promise<SessionRuns[]> {
+/** The events of the runs, by session; a run that is too large for one is refused, or what makes it too large. */
+async function eventsOf(
+  runs: readonly Placed[],
+  { metadata }: Caller,
+  refused: Refusal[],
+  isBatch: boolean,
+): Promise<SessionRuns[]> {
   const bySession = new Map<string, Placed[]>();
   for (const run of runs) {
     const others = bySession.get(run.session);
@@ -141,15 +149,27 @@ async function eventsOf(runs: readonly Placed[], { metadata }: Caller, refused: 
   }
   const recordable: SessionRuns[] = [];
   for (const [session, own] of bySession) {
-    const large = new Set<number>();
+    const stream = sessionStream(session);
+    const told: (Placed | undefined)[] = [...own];
     const changes = own.map(({ change }) => change);
-    const events = await splitRuns(sessionStream(session), changes, metadata, (at, error) => {
-      large.add(at);
-      refused.push(runRefusal(own[at]!, error));
+    const events = await splitRuns(changes, metadata, (at, members) => {
+      const run = own[at]!;
+      told[at] = isBatch ? without(run, members) : undefined;
+      if (told[at]) refused.push(...members.map((member) => leftOut(run, member)));
+      else refused.push(runRefusal(run, new AppendTooLarge(stream, Math.max(...members.map(({ bytes }) => bytes)))));
+      return told[at] !== undefined;
     });
-    if (events.length > 0) recordable.push({ session, events, runs: own.filter((_, at) => !large.has(at)) });
+    if (events.length > 0) recordable.push({ session, events, runs: told.filter((run) => run !== undefined) });
   }
   return recordable;
+}
+
+/** Returns a run without members; undefined when nothing else is there, or when the run would seem to be without error. */
+function without(run: Placed, members: readonly LargePart[]): Placed | undefined {
+  const left = new Set(members.map(({ name }) => name));
+  const kept = Object.entries(run.change).filter(([name, value]) => !left.has(name) && value !== undefined);
+  if (left.has('error') || kept.length === 1) return undefined;
+  return { ...run, change: { ...Object.fromEntries(kept), id: run.change.id } };
 }
 
 function attachmentsOf(recordable: readonly SessionRuns[]) {

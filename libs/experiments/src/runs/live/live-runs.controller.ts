@@ -14,22 +14,27 @@ import { NotFound, requireSame } from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { batchBody, runBody, runChange, type SentParts } from './live-runs.body';
+import { batchBody, MOST_BYTES, runBody, runChange, type SentParts } from './live-runs.body';
 import { receiveRuns, sessionOfRun } from './live-runs.commands';
+import { mostOfPart } from './live-runs-split';
 import type { BodyKind } from './live-runs.read';
 import { nothingStored, refusedList } from '../../refused/refusal';
 import { RefusedItems } from '../../refused/refused-items.store';
 import { LiveRunsThread } from './live-runs.thread';
 import { ExperimentLimits } from '../../limits';
-import { readCompressed } from '../../upload/compressed.body';
 import { readJson } from '../../opaque.body';
+import { readParts } from '../../upload/parts.body';
 import { SessionCommands } from '../../sessions/sessions.commands';
 import { PayloadStore } from '../../storage/payload.store';
 import { idPath } from '../../reading.http';
+import type { LargePart } from '../../upload/part-cutter';
 import { UploadThread } from '../../upload/upload.thread';
 
-/** As told to clients, which cut their batches by it, and the frames around the parts. */
-const MOST_BYTES = 24 * 1024 * 1024;
+/**
+ * Bytes that are kept of a body in parts. Clients end a batch with the run by which it exceeds what they were told, so
+ * that it can be twice as large.
+ */
+const KEPT = { ofPart: mostOfPart, kept: 2 * MOST_BYTES, anyRatio: MOST_BYTES };
 const runPath = idPath('run_id');
 const { either, integer, list, noted, nullable, text } = shape;
 const REFUSED_NOTE =
@@ -134,8 +139,8 @@ export class LiveRunsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const body = await readCompressed(request, MOST_BYTES, this.limits, (own) => this.uploads.zstd(own));
-    const sent = await this.read(context, 'multipart', body, request.headers['content-type']);
+    const { body, large } = await readParts(request, KEPT, this.limits, (own) => this.uploads.zstd(own));
+    const sent = await this.read(context, 'multipart', body, request.headers['content-type'], large);
     return this.receiveBatch(context, reply, sent);
   }
 
@@ -162,29 +167,36 @@ export class LiveRunsController {
     return this.receive(context, reply, sent);
   }
 
-  private read({ actor }: CommandContext, kind: BodyKind, body: Buffer, argument?: string): Promise<SentParts> {
-    return this.thread.read(actor.tenantId, kind, body, argument);
+  private read(
+    { actor }: CommandContext,
+    kind: BodyKind,
+    body: Buffer,
+    argument?: string,
+    large?: readonly LargePart[],
+  ): Promise<SentParts> {
+    return this.thread.read(actor.tenantId, kind, body, argument, large);
   }
 
   /** Receives the one item of a request. */
   private async receive(context: CommandContext, reply: FastifyReply, sent: SentParts) {
-    const { refused } = await this.keep(context, reply, sent);
+    const { refused } = await this.keep(context, reply, sent, false);
     if (refused.length > 0) throw nothingStored(refused, false);
     return {};
   }
 
   private async receiveBatch(context: CommandContext, reply: FastifyReply, sent: SentParts) {
-    const { refused, count } = await this.keep(context, reply, sent);
+    const { refused, count } = await this.keep(context, reply, sent, true);
     if (refused.length > 0 && count === 0) throw nothingStored(refused, true);
     return refused.length > 0 ? { refused: refusedList(refused) } : {};
   }
 
   /** Stores what can be stored; resolves with the number of stored items and the refusals of the others. */
-  private async keep(context: CommandContext, reply: FastifyReply, sent: SentParts) {
+  private async keep(context: CommandContext, reply: FastifyReply, sent: SentParts, isBatch: boolean) {
     const { runs, feedback, refused } = sent;
     const { project } = context.actor;
     const isEmpty = runs.length + feedback.length === 0;
-    const received = isEmpty ? { refused: [], count: 0 } : await receiveRuns(this, context, { ...sent, project });
+    const asked = { ...sent, project, isBatch };
+    const received = isEmpty ? { refused: [], count: 0 } : await receiveRuns(this, context, asked);
     warnOfIgnored(
       reply,
       [...runs, ...feedback].flatMap((one) => one.ignored),

@@ -1,5 +1,6 @@
 import { PayloadTooLarge } from '@fairlead/schema';
 import { refusal } from '../../refused/refusal';
+import type { LargePart } from '../../upload/part-cutter';
 import { readBatch, readMultipart, readRun, said, type SentParts } from './live-runs.body';
 
 /** What can be read from the bytes of a body; `argument` is the id in the path, or the content type. */
@@ -15,7 +16,8 @@ const READERS = {
     }
   },
   batch: (body: Buffer, depth: number) => readBatch(body, depth),
-  multipart: (body: Buffer, depth: number, contentType = '') => readMultipart(body, depth, contentType),
+  multipart: (body: Buffer, depth: number, contentType = '', large: readonly LargePart[] = []) =>
+    readMultipart(body, depth, contentType, large),
 };
 
 export type BodyKind = keyof typeof READERS;
@@ -25,6 +27,8 @@ export interface BodyToRead {
   readonly kind: BodyKind;
   readonly body: Uint8Array;
   readonly argument?: string;
+  /** Parts that were left out of it. */
+  readonly large?: readonly LargePart[];
   /** Runs and feedback that it may hold together. */
   readonly most: number;
   /** Levels of nesting in its JSON. */
@@ -35,10 +39,11 @@ export interface BodyToRead {
 const MOST_IGNORED = 1000;
 
 /** What a body holds. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
-export function readRunBody({ kind, body, argument, most, depth }: BodyToRead): SentParts {
+export function readRunBody({ kind, body, argument, large, most, depth }: BodyToRead): SentParts {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const { runs, feedback, contents, refused } = READERS[kind](bytes, depth, argument);
-  const count = runs.length + feedback.length + refused.filter(({ kind }) => kind !== 'attachment').length;
+  const { runs, feedback, contents, refused } = READERS[kind](bytes, depth, argument, large);
+  const count =
+    runs.length + feedback.length + refused.filter(({ kind }) => kind === 'run' || kind === 'feedback').length;
   if (count > most) {
     throw new PayloadTooLarge(`The request holds ${count} runs and feedback; at most ${most} are taken (RUNS_MAX).`);
   }

@@ -9,6 +9,7 @@ import { ExperimentLimits } from '../../limits';
 import type { SentExamples } from '../../examples/examples.body';
 import { type ExamplesKind, readExamplesBody } from '../../examples/examples.read';
 import type { SentParts } from './live-runs.body';
+import type { LargePart } from '../../upload/part-cutter';
 import { type BodyKind, readRunBody } from './live-runs.read';
 import type { AnyBody, BodyRead } from './live-runs.worker';
 
@@ -37,9 +38,15 @@ export class LiveRunsThread {
   constructor(private readonly limits: ExperimentLimits) {}
 
   /** What a body of runs holds; it must not be used afterwards. @throws HttpProblem, ShareExceeded */
-  async read(tenant: string, kind: BodyKind, body: Buffer, argument?: string): Promise<SentParts> {
+  async read(
+    tenant: string,
+    kind: BodyKind,
+    body: Buffer,
+    argument?: string,
+    large?: readonly LargePart[],
+  ): Promise<SentParts> {
     const { maxRuns: most, maxDepth: depth } = this.limits;
-    const asked = { kind, body, argument, most, depth };
+    const asked = { kind, body, argument, most, depth, large };
     if (this.isReadHere(body)) return readRunBody(asked);
     return (await this.readAside(tenant, asked)) as SentParts;
   }
