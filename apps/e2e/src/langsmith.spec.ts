@@ -434,13 +434,19 @@ describe('The LangSmith client that makes a dataset of its own', () => {
     };
     const { results, experimentName } = await evaluate(target, {
       ...{ client, data: name, includeAttachments: true },
-      evaluators: [({ attachments }) => ({ key: 'pictures', score: Object.keys(attachments ?? {}).length })],
+      evaluators: [
+        ({ attachments }: { attachments?: object }) => ({
+          key: 'pictures',
+          score: Object.keys(attachments ?? {}).length,
+        }),
+      ],
     });
     expect(results).toMatchObject([{ run: { outputs: { a: 'a dot' }, error: undefined } }]);
     expect(seen).toEqual([attachments.dot.data]);
     await until(
       () => client.readProject({ projectName: experimentName, includeStats: true }),
-      ({ run_count, feedback_stats }) => run_count === 1 && feedback_stats?.pictures?.avg === 1,
+      ({ run_count, feedback_stats }) =>
+        run_count === 1 && (feedback_stats?.pictures as { avg?: number } | undefined)?.avg === 1,
     );
   });
 
