@@ -32,7 +32,7 @@ import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
 import { newMetadata } from '../examples/example-metadata';
 import { LiveRunsThread } from '../runs/live/live-runs.thread';
-import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
+import { MalformedMultipart, multipartParts, type Part, utf8 } from '../upload/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
 import { experimentsView } from '../sessions/experiments.projection';
 import { found, idPath, JSON_TEXT } from '../reading.http';
@@ -106,7 +106,7 @@ export class DatasetWritesController {
   @Describe({
     summary: 'Create a dataset from a CSV file',
     description:
-      'A form with the fields `file`, `input_keys`, `output_keys` and `metadata_keys` (columns, each repeated), `name` (that of the file without its ending when left out), `description`, `data_type` and `id`. Every row is an example, every value a text.',
+      'A form with the fields `file`, `input_keys`, `output_keys` and `metadata_keys` (columns, each repeated), `name` (that of the file without its ending when left out), `description`, `data_type` and `id`. Every row is an example, every value a text. All of it is UTF-8: other text is answered 400.',
     body: { content: { 'multipart/form-data': shape.free } },
     takes: ['x-reason', 'Idempotency-Key'],
   })
@@ -257,7 +257,7 @@ function formOf(bytes: Buffer, contentType: string): { file: Part; fields: CsvFi
   const sent = new Map<string, string | string[]>();
   for (const { name, data } of parts) {
     if (name === 'file') continue;
-    const text = data.toString('utf8');
+    const text = utf8(data, `The field ${name.slice(0, 100)}`);
     const known = sent.get(name);
     if (Array.isArray(known)) known.push(text);
     else sent.set(name, LISTS.has(name) ? [text] : text);

@@ -196,6 +196,8 @@ describe('A dataset from a CSV file', () => {
     for (const [text, why] of [
       ['country\nFiji\n', "no column '__proto__'"],
       ['', "no column 'country'"],
+      ['country;capital\n', "Its columns, between commas, are: 'country;capital'."],
+      ['country,capital,continent,__proto__,capital\na,b,c,d,e\n', "the column 'capital' twice"],
       ['country,capital,continent,__proto__\na,b\n', 'cannot be read'],
       ['country,capital,continent,__proto__\n"a', 'cannot be read'],
     ] as const) {
@@ -206,6 +208,33 @@ describe('A dataset from a CSV file', () => {
       expect((await reading.get(`/datasets?name=${encodeURIComponent(name)}`)).json).toEqual([]);
     }
     expect((await form(TEXT, [['name', 'x']])).json.detail).toMatchObject([{ loc: ['body', 'input_keys'] }]);
+  });
+
+  it('is in UTF-8, as its columns and its name are; other text is refused and leaves nothing', async () => {
+    const name = `encoded ${newId()}`;
+    const bytes = (text: string) => Buffer.from(text, 'latin1');
+    const part = (head: string, data: Buffer) =>
+      Buffer.concat([bytes(`--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n`), data, bytes('\r\n')]);
+    const send = (...parts: Buffer[]) =>
+      reading.send('POST', '/datasets/upload', Buffer.concat([...parts, bytes('--x--\r\n')]), 'a', {
+        'content-type': 'multipart/form-data; boundary=x',
+      });
+    const file = (text: Buffer) => part('name="file"; filename="f.csv"', text);
+    const columns = part('name="input_keys"', bytes('a'));
+    const named = part('name="name"', bytes(name));
+    for (const [parts, why] of [
+      [[file(bytes('a\n1\nGruy\xe8re\n')), columns, named], 'The CSV file is not UTF-8 text (line 3)'],
+      [[file(bytes('a\n1\n')), part('name="input_keys"', bytes('\xe8')), named], 'The field input_keys is not UTF-8'],
+      [
+        [part('name="file"; filename="\xe8.csv"', bytes('a\n1\n')), columns],
+        'The head of a part of the form is not UTF-8',
+      ],
+    ] as const) {
+      const refused = await send(...parts);
+      expect(refused).toMatchObject({ status: 400, json: { detail: expect.stringContaining(why) } });
+    }
+    expect((await reading.get(`/datasets?name=${encodeURIComponent(name)}`)).json).toEqual([]);
+    expect((await send(file(Buffer.from('a\nGruyère\n')), columns, named)).status).toBe(200);
   });
 
   it('takes a column that is named again once, and refuses names that rows would repeat too often', async () => {

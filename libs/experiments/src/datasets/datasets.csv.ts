@@ -2,6 +2,7 @@ import { BadRequest, PayloadTooLarge } from '@fairlead/schema';
 import { CsvError, parse } from 'csv-parse/sync';
 import { v5 as idFrom } from 'uuid';
 import type { SentExample } from '../examples/examples.body';
+import { utf8 } from '../upload/multipart';
 
 /** What columns of a CSV file become, and the dataset whose examples its rows are. */
 export interface CsvColumns {
@@ -16,7 +17,7 @@ const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 /**
  * The examples of a CSV file (RFC 4180, UTF-8) whose first record names the columns; every value is a text.
- * @throws BadRequest also for more than `most` rows; PayloadTooLarge for examples of more than 64 Mi characters
+ * @throws BadRequest for text that is not UTF-8, columns that are missing or come twice and more than `most` rows; PayloadTooLarge for examples of more than 64 Mi characters
  */
 export function readCsvExamples(file: Buffer, columns: CsvColumns, most: number): SentExample[] {
   const [names = [], ...rows] = recordsOf(file, most + 1);
@@ -24,7 +25,16 @@ export function readCsvExamples(file: Buffer, columns: CsvColumns, most: number)
   const places = new Map(names.map((name, place) => [name, place]));
   const wanted = [...columns.inputs, ...columns.outputs, ...columns.metadata];
   const missing = wanted.find((name) => !places.has(name));
-  if (missing !== undefined) throw badCsv(`it has no column '${missing.slice(0, 100)}'.`);
+  if (missing !== undefined) {
+    const known = names.map((name) => `'${name}'`).join(', ');
+    throw badCsv(
+      `it has no column '${missing.slice(0, 100)}'. Its columns, between commas, are: ${known.slice(0, 500)}.`,
+    );
+  }
+  const seen = new Set<string>();
+  const repeated = new Set(names.filter((name) => seen.size === seen.add(name).size));
+  const twice = wanted.find((name) => repeated.has(name));
+  if (twice !== undefined) throw badCsv(`it has the column '${twice.slice(0, 100)}' twice.`);
   let left = MOST_CHARACTERS;
   const members = (row: readonly string[], keys: ReadonlySet<string>) => {
     if (keys.size === 0) return undefined;
@@ -51,7 +61,7 @@ function badCsv(why: string): BadRequest {
 
 function recordsOf(file: Buffer, most: number): string[][] {
   try {
-    return parse(file, { bom: true, skip_empty_lines: true, to: most + 1 });
+    return parse(utf8(file, 'The CSV file'), { bom: true, skip_empty_lines: true, to: most + 1 });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw badCsv(`${error.message.split('\n', 1)[0]!.slice(0, 200)}.`);

@@ -216,7 +216,7 @@ async function request(
   const answer = await app.inject({
     method,
     url,
-    headers: { ...headers, 'x-api-key': tenant, ...(sent && { 'content-type': sent.type }) },
+    headers: { ...(sent && { 'content-type': sent.type }), ...headers, 'x-api-key': tenant },
     ...(sent && { payload: sent.payload }),
   });
   const json = /[/+]json\b/.test(String(answer.headers['content-type']))
@@ -225,14 +225,17 @@ async function request(
   return { status: answer.statusCode, text: answer.payload, headers: answer.headers, json };
 }
 
-/** Text as it is, parts of a form, other values as JSON. */
+/** Text and bytes as they are, parts of a form, other values as JSON. */
 async function payloadOf(body: unknown): Promise<{ payload: string | Buffer; type: string } | undefined> {
   if (body === undefined) return undefined;
   if (body instanceof FormData) {
     const form = new Response(body);
     return { payload: Buffer.from(await form.arrayBuffer()), type: form.headers.get('content-type')! };
   }
-  return { payload: typeof body === 'string' ? body : JSON.stringify(body), type: 'application/json' };
+  return {
+    payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    type: 'application/json',
+  };
 }
 
 async function insert(pool: Pool, table: string, row: Row): Promise<string> {

@@ -1,3 +1,6 @@
+import { isUtf8 } from 'node:buffer';
+import { BadRequest } from '@fairlead/schema';
+
 /** One part of a `multipart/form-data` body. The data shares the body's memory. */
 export interface Part {
   readonly name: string;
@@ -20,7 +23,7 @@ const TYPE = /^content-type:\s*([^\s;]+)/i;
 /** How forms write what cannot stand in a quoted name. */
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
-/** The parts of a body (RFC 7578) in their order, at most `most`; bytes stay as they were sent. @throws MalformedMultipart */
+/** The parts of a body (RFC 7578) in their order, at most `most`; bytes stay as they were sent. @throws MalformedMultipart; BadRequest for a name that is not UTF-8 */
 export function multipartParts(body: Buffer, contentType: string, most = MOST_PARTS): Part[] {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`);
   const first = delimiter.subarray(2);
@@ -50,9 +53,9 @@ function partOf(bytes: Buffer): Part {
   return { ...headOf(bytes.subarray(0, end)), data: bytes.subarray(end + 4) };
 }
 
-/** What the header lines of a part say. @throws MalformedMultipart when they name no part */
+/** What the header lines of a part say. @throws MalformedMultipart when they name no part; BadRequest for one that is not UTF-8 */
 export function headOf(head: Buffer): Omit<Part, 'data'> {
-  const lines = head.toString('utf8').split('\r\n');
+  const lines = utf8(head, 'The head of a part of the form').split('\r\n');
   const found = (pattern: RegExp) => lines.map((line) => pattern.exec(line)?.[1]).find((value) => value !== undefined);
   const name = found(NAME);
   if (name === undefined) throw new MalformedMultipart();
@@ -62,6 +65,25 @@ export function headOf(head: Buffer): Omit<Part, 'data'> {
     ...(fileName && { fileName: plain(fileName) }),
     type: (found(TYPE) ?? '').toLowerCase(),
   };
+}
+
+/**
+ * Text from bytes of a form. `what` they are begins the sentence of the error, which names the line. Without this check
+ * every byte that is no UTF-8 would become U+FFFD. @throws BadRequest
+ */
+export function utf8(bytes: Buffer, what: string): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw new BadRequest(`${what} is not UTF-8 text (line ${faultyLine(bytes)}): save or send it as UTF-8.`);
+}
+
+/** The line, from 1, with the first byte that is no UTF-8; no character of UTF-8 contains the byte of a line feed. */
+function faultyLine(bytes: Buffer): number {
+  for (let line = 1, start = 0; ; line++) {
+    const feed = bytes.indexOf(0x0a, start);
+    const end = feed === -1 ? bytes.length : feed;
+    if (!isUtf8(bytes.subarray(start, end)) || feed === -1) return line;
+    start = end + 1;
+  }
 }
 
 function plain(name: string): string {
