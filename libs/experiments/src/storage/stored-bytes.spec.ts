@@ -120,6 +120,37 @@ describe('the bytes that a workspace may store', () => {
     expect(await used()).toBe(0);
   });
 
+  it('count what was sent again once, whether it is shown yet or not, and what a change adds', async () => {
+    const start_time = new Date().toISOString();
+    const run = { id: uuid(), name: 'r', run_type: 'llm', session_name: 'repeated', start_time, error: 'e\u0000' };
+    const told = { ...run, inputs: { text: 'x'.repeat(1_000) }, extra: { metadata: { a: 1 } }, tags: ['t'] };
+    const ended = { id: run.id, end_time: start_time, outputs: { text: 'y'.repeat(2_000) } };
+    const send = async (post: object[], patch: object[] = []) => {
+      const body = [JSON.stringify({ post, patch })];
+      expect((await service.send('POST', '/api/v1/runs/batch', body)).status).toBe(202);
+    };
+    await send([told]);
+    await send([told]);
+    await service.settled();
+    const first = await used();
+    expect(first).toBeGreaterThan(1_000);
+    expect(first).toBeLessThan(2_000);
+    await send([told], [ended]);
+    await send([told], [ended]);
+    await service.settled();
+    const second = await used();
+    expect(second - first).toBeGreaterThan(2_000);
+    expect(second - first).toBeLessThan(2_500);
+    for (const change of [{ ...ended, outputs: { text: 'z'.repeat(2_000) } }, ended]) {
+      const before = await used();
+      await send([], [change]);
+      await service.settled();
+      expect((await used()) - before).toBeGreaterThan(2_000);
+    }
+    await deleteAll();
+    expect(await used()).toBe(0);
+  });
+
   it('are counted once when the projection of runs is made again', async () => {
     await sendRun('again', 3_000);
     await sendRun('again', 2_000);

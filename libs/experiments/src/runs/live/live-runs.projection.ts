@@ -17,8 +17,10 @@ const UNNAMED = 'Unnamed';
 export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolClient): Promise<ReadonlySet<string>> {
   const named = idOf(event.stream);
   const sessions = new Set([named]);
+  const counted: RunChange[] = [];
   for (const run of event.data.runs) {
-    const session = await applyRun(named, run, event.time, tx);
+    const { session_id: session, repeated } = (await applyRun(named, run, event.time, tx)) ?? {};
+    if (!repeated) counted.push(run);
     if (session === undefined) {
       await requireGone(named, run.id, tx);
       // Feedback on it would wait for ever.
@@ -31,7 +33,7 @@ export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolC
     sessions.add(session);
     if (run.attachments) await applyAttachments(session, run.id, run.attachments, tx);
   }
-  await countBytes(named, bytesOfRuns(event.data.runs), tx);
+  await countBytes(named, bytesOfRuns(counted), tx);
   return sessions;
 }
 
@@ -57,12 +59,30 @@ async function requireGone(session: string, run: string, tx: PoolClient): Promis
   if (rowCount) throw new Inapplicable(`The id ${run} belongs to a run of an upload, which stays as it is.`);
 }
 
-/** Answers the session of the run, if it was stored. A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
-async function applyRun(session: string, run: RunChange, time: string, tx: PoolClient): Promise<string | undefined> {
+/** Where a change of a run went. */
+interface Applied {
+  readonly session_id: string;
+  readonly repeated: boolean;
+}
+
+/** Whether a known run says what a change says: what is not in the change is null. */
+const SAYS = [
+  ...['example_id = $3::uuid', 'name = $4::text', 'run_type = $5::text', 'start_time = $6::timestamptz'],
+  ...['end_time = $7::timestamptz', 'error = $9::text', 'inputs = $10::text', 'outputs = $11::text'],
+  ...['extra = $12::text', 'tags = $13::text', 'events = $14::text', 'parent_run_id = $15::uuid'],
+  ...['trace_id = $16::uuid', 'dotted_order = $17::text', 'serialized = $18::text'],
+]
+  .map((same) => `(${same.replace(/.* = /, '')} is null or coalesce(${same}, false))`)
+  .join(' and ');
+
+/** Answers the session of the run, if it was stored, and whether it said already what the change says. A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
+async function applyRun(session: string, run: RunChange, time: string, tx: PoolClient): Promise<Applied | undefined> {
   const usage = usageOf(run);
-  const { rows } = await tx.query<{ session_id: string }>({
+  const { rows } = await tx.query<Applied>({
     name: 'apply live run',
     text: `
+      with known as (
+        select r.* from sessions s join runs r on r.tenant_id = s.tenant_id and r.id = $1 where s.id = $2)
       insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
         end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, serialized,
         ${USAGE_MEMBERS.join(', ')}, row_number)
@@ -90,7 +110,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         ${USAGE_MEMBERS.map((name) => `${name} = coalesce(excluded.${name}, r.${name})`).join(', ')}
       where r.session_id = excluded.session_id
         or exists (select from sessions o where o.id = r.session_id and o.payload_sha256 is null)
-      returning r.session_id`,
+      returning r.session_id, coalesce((select ${SAYS} from known), false) as repeated`,
     values: [
       run.id,
       session,
@@ -113,7 +133,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
       ...USAGE_MEMBERS.map((name) => usage[name]),
     ],
   });
-  return rows[0]?.session_id;
+  return rows[0];
 }
 
 async function applyAttachments(
