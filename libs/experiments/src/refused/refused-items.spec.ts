@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { v4 as newId } from 'uuid';
 import { type Answer, type Reading, startReading } from '../testing/reading';
@@ -189,6 +190,16 @@ describe('A run that is too large', () => {
     expect(Object.keys((await stored(first.id)).s3_urls)).toHaveLength(3);
     expect((await stored(last.id)).outputs).toEqual({ a: 1 });
   });
+});
+
+it('Bytes that a compressed body stands for are counted beyond what a request may have', async () => {
+  const head = '--b\r\ncontent-disposition: form-data; name="attachment.x.y"\r\n\r\n';
+  const zeros = (mib: number) =>
+    gzipSync(Buffer.concat([Buffer.from(head), Buffer.alloc(mib << 20), Buffer.from('\r\n--b--')]));
+  const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' };
+  const send = (mib: number) => reading.send('POST', '/runs/multipart', zeros(mib), 'a', headers);
+  expect(await send(100)).toMatchObject({ status: 413, json: { refused: [{ id: null }] } });
+  expect(await send(200)).toMatchObject({ status: 413, json: { detail: expect.stringContaining('compressed byte') } });
 });
 
 describe('What was refused', () => {

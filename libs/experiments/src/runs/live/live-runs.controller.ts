@@ -32,9 +32,10 @@ import { UploadThread } from '../../upload/upload.thread';
 
 /**
  * Bytes that are kept of a body in parts. Clients end a batch with the run by which it exceeds what they were told, so
- * that it can be twice as large.
+ * that it can be twice as large. A run that repeats itself may be larger than that and is read over, however few bytes it
+ * came in.
  */
-const KEPT = { ofPart: mostOfPart, kept: 2 * MOST_BYTES, anyRatio: MOST_BYTES };
+const KEPT = { ofPart: mostOfPart, kept: 2 * MOST_BYTES, anyRatio: 128 * 1024 * 1024 };
 const runPath = idPath('run_id');
 const { either, integer, list, noted, nullable, text } = shape;
 const REFUSED_NOTE =
