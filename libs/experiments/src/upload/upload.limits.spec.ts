@@ -236,8 +236,6 @@ describe('Runs that are sent in parts may be compressed', () => {
     expect((await post('br', parts(uuid()))).status).toBe(415);
     expect((await post('gzip', parts(uuid()))).status).toBe(400);
     expect((await post('zstd', parts(uuid()))).status).toBe(400);
-    expect(await post('gzip', gzipSync(Buffer.alloc(25 * 1024 * 1024, ' '), { level: 1 }))).toMatchObject({
-      status: 413,
-    });
+    expect((await post('gzip', gzipSync(Buffer.alloc(129 * 1024 * 1024, ' ')))).status).toBe(413);
   });
 });
