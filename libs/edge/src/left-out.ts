@@ -12,7 +12,6 @@ export const FAMILIES: readonly (readonly [name: string, ...paths: string[]])[] 
   ['the registry of agents', `${V1}/agents`],
   ['insights', `${V1}/sessions/[^/]+/insights`],
   ['charts and dashboards', `${V1}/charts`, `${V1}/sessions/[^/]+/dashboard`],
-  ['files for fine-tuning', `${V1}/datasets/[^/]+/openai_ft`],
   ['groups of runs', `${V1}/runs/group`],
   ['automation rules', `(${V1}|/v2)/runs/rules`],
   ['online evaluators', `${V1}/platform/evaluators`],

@@ -15,6 +15,7 @@ import { CompareController } from './compare/compare.controller';
 import { Comparisons } from './compare/compare.service';
 import { ComparisonViewController } from './compare/comparison-view.controller';
 import { DatasetCommands } from './datasets/datasets.commands';
+import { DatasetFilesController } from './datasets/dataset-files.controller';
 import { DatasetsController } from './datasets/datasets.controller';
 import { DatasetWritesController } from './datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from './examples/example-attachments.controller';
@@ -73,6 +74,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         ComparativeExperimentsController,
         ComparisonViewController,
         DatasetsController,
+        DatasetFilesController,
         DatasetWritesController,
         ExampleAttachmentsController,
         ExamplesController,

@@ -36,6 +36,10 @@ export const datasets: Group = {
     'score-directions': { route: `GET ${ONE}/score-directions`, example: 'questions' },
     'set-score-directions': { route: `PUT ${ONE}/score-directions`, example: 'questions --lower-is-better cost' },
     'set-baseline': { route: `PUT ${ONE}/baseline`, example: 'questions --experiment-id model-a' },
+    csv: { route: `GET ${ONE}/csv`, example: 'questions -o questions.csv', saves: true },
+    jsonl: { route: `GET ${ONE}/jsonl`, example: 'questions -o questions.jsonl', saves: true },
+    openai: { route: `GET ${ONE}/openai`, example: 'questions -o questions.jsonl', saves: true },
+    'openai-ft': { route: `GET ${ONE}/openai_ft`, example: 'questions -o questions.jsonl', saves: true },
     comparisons: { route: `GET ${ONE}/comparative`, example: 'questions', columns: ['id', 'name', 'created_at'] },
     'create-comparison': {
       route: 'POST /api/v1/datasets/comparative',

@@ -85,23 +85,23 @@ export function addCompare(group: Command): void {
   });
 }
 
-export function compareOptions(command: Command): Command {
+export function compareOptions(command: Command, count = 'two or more'): Command {
   return command
-    .argument('<experiments...>', 'ids or names, two or more')
+    .argument('<experiments...>', `ids or names, ${count}`)
     .option('--baseline <id|name>', 'what the others are measured against (default: the first)')
     .option('--score <key>', 'compare this score, repeatable (default: all)', collect)
     .option('--lower-is-better <key>', 'repeatable', collect)
     .option('--higher-is-better <key>', 'repeatable', collect);
 }
 
-/** The experiments that were named, their dataset, and the query that compares them. */
-export async function compared(context: Context, names: readonly string[], options: CompareOptions) {
+/** The experiments that were named, `least` of them or more, their dataset, and the query that compares them. */
+export async function compared(context: Context, names: readonly string[], options: CompareOptions, least = 2) {
   const all = options.baseline === undefined ? names : [options.baseline, ...names];
-  if (new Set(all).size < 2) throw new Usage('Name two experiments at least.');
+  if (new Set(all).size < least) throw new Usage('Name two experiments at least.');
   const found = await Promise.all([...new Set(all)].map((name) => findExperiment(context.api, name)));
   const sessions = [...new Map(found.map((session) => [session.id, session])).values()];
   const [baseline] = sessions as [Session, ...Session[]];
-  if (sessions.length < 2) throw new Usage('Name two experiments at least.');
+  if (sessions.length < least) throw new Usage('Name two experiments at least.');
   const { reference_dataset_id: dataset } = baseline;
   if (dataset === null) throw new Usage(`${baseline.name} was not run on a dataset, so it cannot be compared.`);
   const other = sessions.find(({ reference_dataset_id }) => reference_dataset_id !== dataset);

@@ -70,17 +70,17 @@ interface ExportOptions extends CompareOptions {
 }
 
 function addExport(group: Command): void {
-  const command = compareOptions(group.command('export'))
-    .description('the rows of a comparison with their whole texts, the worst regression first')
+  const command = compareOptions(group.command('export'), 'one or more')
+    .description('a line for each run of one experiment, or for the runs of a row side by side, with whole texts')
     .option('--rows <filter>', 'only rows such as <id>:worse:<key>, repeatable (default: all)', collect)
     .option('--find <text>', 'only rows that hold this text')
     .option('--sort <order>', 'regression, improvement, row, latency:<id> or difference:<id>:<key>')
     .addOption(new Option('--format <format>', 'of the rows').choices(['csv', 'jsonl']).default('csv'))
     .option('-o, --output <file>', 'where to (default: standard output)');
-  examples(command, 'experiments export model-a model-b -o compared.csv');
+  examples(command, 'experiments export model-a -o model-a.csv', 'experiments export model-a model-b -o compared.csv');
   reaches(command, `GET ${COMPARE}/export`);
   does<ExportOptions>(command, async (context, [names], options) => {
-    const { dataset, query } = await compared(context, names as unknown as string[], options);
+    const { dataset, query } = await compared(context, names as unknown as string[], options, 1);
     const path = `/api/v1/datasets/${dataset}/compare/export`;
     const { format, rows: filters, find: q, sort } = options;
     const rows = await context.api.open({ method: 'GET', path, query: { ...query, format, rows: filters, q, sort } });

@@ -34,7 +34,7 @@ import type { FastifyReply } from 'fastify';
 import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import * as answers from './compare.answers.schema';
-import { csvLines, jsonLines } from './compare.export';
+import { csvExport, jsonLines } from './compare.export';
 import { comparisonJson, pageJson, PREVIEW_CHARACTERS, summaryJson } from './compare-json';
 import { readRows } from './compare-rows.queries';
 import { chosenRows, pageOffset, placeOf } from './compare.selection';
@@ -182,8 +182,9 @@ export class CompareController {
   @Get('export')
   @Scope('read', { views: [experimentsView.name] })
   @Describe({
-    summary: 'Export a comparison',
-    description: 'Every row that passes the filters, with whole texts, streamed; waits until fresh uploads are stored.',
+    summary: 'Export an experiment or a comparison',
+    description:
+      'A line for each run of every row that passes the filters, with whole texts, all feedback and what was used, streamed; of several experiments, the runs of a row side by side. Waits until fresh uploads are stored.',
     gives: ['Content-Disposition'],
   })
   @Answers({ 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } })
@@ -195,7 +196,7 @@ export class CompareController {
   ): Promise<Readable> {
     const comparison = await this.settled(context.tenantId, requestOf(id, asked));
     const { selected } = await this.comparisons.choose(id, comparison, asked);
-    const lines = asked.format === 'csv' ? csvLines : jsonLines;
+    const lines = asked.format === 'csv' ? await csvExport(this.pool, comparison, asked.key) : jsonLines;
     const type = asked.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
     void reply.header('content-type', type);
     void reply.header('content-disposition', `attachment; filename="comparison-${id}.${asked.format}"`);

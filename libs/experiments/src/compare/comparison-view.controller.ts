@@ -19,7 +19,7 @@ import type { FastifyReply } from 'fastify';
 import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import { RunAttachments } from '../storage/attachment-urls.service';
-import { csvLine } from './compare.export';
+import { csvLine } from '../lines';
 import { exampleIdAt } from './compare-scores.queries';
 import { Comparisons } from './compare.service';
 import { renderView } from './comparison-view.render';

@@ -29,7 +29,7 @@ interface ExamplePage {
 }
 
 /** An example as its row gives it; times are ISO texts, opaque members JSON text. */
-interface ExampleRow extends Pick<
+export interface ExampleRow extends Pick<
   ExampleEntity,
   'id' | 'dataset_id' | 'name' | 'inputs' | 'outputs' | 'metadata' | 'source_run_id' | 'attachments'
 > {
@@ -43,6 +43,11 @@ export type AttachmentUrls = (row: ExampleRow) => Promise<string>;
 interface ExampleKey extends Sized {
   readonly dataset_id: string;
   readonly valid_from: string;
+}
+
+interface OrderedKey extends ExampleKey {
+  readonly created: string;
+  readonly sequence: number;
 }
 
 const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
@@ -111,6 +116,31 @@ export async function findExample(
     parameters.values,
   );
   return (await render(pool, rows, undefined, urls))[0];
+}
+
+/** Keys that are held at once. */
+const MOST_KEYS = 50_000;
+
+/** The tenant's examples that match as they were made, those of one request in its order; read as they are taken. */
+export async function* readExamples(pool: Pool, tenantId: string, filter: ExampleFilter): AsyncGenerator<ExampleRow> {
+  for (let last: OrderedKey | undefined; ;) {
+    const parameters = new Parameters();
+    const source = matching(tenantId, filter, parameters);
+    const place = last && [
+      parameters.add(last.created, 'timestamptz'),
+      parameters.add(last.sequence, 'int'),
+      parameters.add(last.id, 'uuid'),
+    ];
+    const { rows } = await pool.query<OrderedKey>(
+      `select ${KEY}, ${isoTime('e.created_at')} as created, e.sequence from ${source}
+         ${place ? `and (e.created_at, e.sequence, e.id) > (${place.join(', ')})` : ''}
+       order by e.created_at, e.sequence, e.id limit ${MOST_KEYS}`,
+      parameters.values,
+    );
+    for (const keys of batches(rows)) yield* await rowsOf(pool, keys);
+    if (rows.length < MOST_KEYS) return;
+    last = rows.at(-1);
+  }
 }
 
 /** Number of the tenant's examples that match. @throws FilterError */
@@ -190,7 +220,21 @@ async function render(
 ): Promise<string[]> {
   if (!keys.length) return [];
   const shown = select && new Set([...ALWAYS, ...select]);
-  const needs = (member: string) => (!shown || shown.has(member) ? `e.${member}` : `null as ${member}`);
+  const needs = (member: 'outputs' | 'metadata') => (!shown || shown.has(member) ? `e.${member}` : `null as ${member}`);
+  const rows = await rowsOf(pool, keys, needs);
+  return Promise.all(
+    rows.map(async (row) => {
+      const members = exampleMembers(row, row.attachments && urls ? await urls(row) : undefined);
+      return object(shown ? pick(members, shown) : members);
+    }),
+  );
+}
+
+async function rowsOf(
+  pool: Pool,
+  keys: readonly ExampleKey[],
+  needs: (member: 'outputs' | 'metadata') => string = (member) => `e.${member}`,
+): Promise<ExampleRow[]> {
   const { rows } = await pool.query<ExampleRow>(
     `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified,
        e.name, e.inputs, ${needs('outputs')}, ${needs('metadata')}, e.source_run_id, e.attachments
@@ -199,12 +243,7 @@ async function render(
      order by k.place`,
     [keys.map((key) => key.dataset_id), keys.map((key) => key.id), keys.map((key) => key.valid_from)],
   );
-  return Promise.all(
-    rows.map(async (row) => {
-      const members = exampleMembers(row, row.attachments && urls ? await urls(row) : undefined);
-      return object(shown ? pick(members, shown) : members);
-    }),
-  );
+  return rows;
 }
 
 /** All members of an example, each as JSON text. */

@@ -28,6 +28,7 @@ import { CompareController } from '../compare/compare.controller';
 import { Comparisons } from '../compare/compare.service';
 import { ComparisonViewController } from '../compare/comparison-view.controller';
 import { DatasetCommands } from '../datasets/datasets.commands';
+import { DatasetFilesController } from '../datasets/dataset-files.controller';
 import { DatasetsController } from '../datasets/datasets.controller';
 import { DatasetWritesController } from '../datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from '../examples/example-attachments.controller';
@@ -110,6 +111,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       ExperimentsController,
       SessionsController,
       DatasetsController,
+      DatasetFilesController,
       DatasetWritesController,
       ExampleAttachmentsController,
       ExamplesController,

@@ -72,6 +72,7 @@ def refused(ask):
         return str(error)
 
 
+made["finetuning"] = client.read_dataset_openai_finetuning(dataset_id=dataset.id)
 made["refused"] = [
     refused(lambda: client.create_annotation_queue(name="queue")),
     refused(lambda: list(client.list_annotation_queues())),
@@ -79,6 +80,5 @@ made["refused"] = [
     refused(lambda: client.get_prompt("prompt")),
     refused(lambda: client.create_presigned_feedback_token(run.id, "liked")),
     refused(lambda: client.add_feedback_categories("liked", [{"value": 2, "label": "much"}])),
-    refused(lambda: client.read_dataset_openai_finetuning(dataset_id=dataset.id)),
 ]
 print("made " + json.dumps(made, default=str))

@@ -1,0 +1,111 @@
+import { Readable } from 'node:stream';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { type Infer, note, object, optional, str } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Pool } from 'pg';
+import { fileLines, type FileFormat } from './datasets.export';
+import { versionAt } from './dataset-version.http';
+import { findDataset } from './datasets.queries';
+import { readExamples } from '../examples/examples.queries';
+import { found, idPath } from '../reading.http';
+import { experimentsView } from '../sessions/experiments.projection';
+
+const datasetPath = idPath('dataset_id');
+const fileQuery = object({
+  as_of: note(optional(str(), 'latest'), 'The version: a time, a tag, or `latest`.'),
+});
+const ORDER = 'Examples are in the order in which they were made. Streamed.';
+const VIEWS = { views: [experimentsView.name] };
+
+/** The examples of a dataset as a file. */
+@Area('Datasets')
+@Controller('api/v1/datasets/:dataset_id')
+export class DatasetFilesController {
+  constructor(private readonly pool: Pool) {}
+
+  @Get('csv')
+  @Scope('read', VIEWS)
+  @Describe({
+    summary: 'Download a dataset as CSV',
+    description: `Identifier, inputs, expected outputs, name and metadata; inputs, outputs and metadata are JSON. ${ORDER}`,
+    gives: ['Content-Disposition'],
+  })
+  @Answers({ 200: { content: { 'text/csv': shape.text } }, 404: 'There is no such dataset or version.' })
+  csv(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.file('csv', context, path.dataset_id, query.as_of, reply);
+  }
+
+  @Get('jsonl')
+  @Scope('read', VIEWS)
+  @Describe({
+    summary: 'Download a dataset as JSON Lines',
+    description: `One example a line. ${ORDER}`,
+    gives: ['Content-Disposition'],
+  })
+  @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
+  jsonl(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.file('jsonl', context, path.dataset_id, query.as_of, reply);
+  }
+
+  @Get('openai')
+  @Scope('read', VIEWS)
+  @Describe({
+    summary: "Download a dataset for OpenAI's evaluations",
+    description: `Each line has the messages of an example (\`input\`) and the expected answer (\`ideal\`). ${ORDER}`,
+    gives: ['Content-Disposition'],
+  })
+  @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
+  openai(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.file('openai', context, path.dataset_id, query.as_of, reply);
+  }
+
+  @Get('openai_ft')
+  @Scope('read', VIEWS)
+  @Describe({
+    summary: 'Download a dataset for fine-tuning at OpenAI',
+    description: `Each line has the messages of an example, the expected answer last (\`messages\`). ${ORDER}`,
+    gives: ['Content-Disposition'],
+  })
+  @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
+  openaiFt(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.file('openai_ft', context, path.dataset_id, query.as_of, reply);
+  }
+
+  private async file(
+    format: FileFormat,
+    { tenantId }: CommandContext,
+    dataset: string,
+    version: string,
+    reply: FastifyReply,
+  ): Promise<Readable> {
+    found(await findDataset(this.pool, tenantId, dataset), 'Dataset ID', dataset);
+    const asOf = await versionAt(this.pool, tenantId, version, { dataset });
+    const isCsv = format === 'csv';
+    void reply.header('content-type', isCsv ? 'text/csv; charset=utf-8' : 'application/jsonl');
+    const name = `dataset-${dataset}${isCsv || format === 'jsonl' ? '' : `-${format}`}.${isCsv ? 'csv' : 'jsonl'}`;
+    void reply.header('content-disposition', `attachment; filename="${name}"`);
+    const lines = fileLines(format, readExamples(this.pool, tenantId, { dataset, asOf }));
+    return Readable.from(lines, { objectMode: false, highWaterMark: 1 });
+  }
+}
