@@ -64,7 +64,10 @@ itHere(`langsmith-fetch reads threads${python === undefined ? ' (skipped: it is 
     said('assistant', 'Since Monday.'),
   ];
   const one = await fetch('thread', THREAD, '--project-uuid', project, '--format', 'raw');
-  expect(JSON.parse(one)).toMatchObject({ thread_id: THREAD, messages });
+  expect(JSON.parse(one)).toMatchObject({
+    ...{ thread_id: THREAD, messages },
+    metadata: { status: 'success', duration_ms: 1000, custom_metadata: { thread_id: THREAD } },
+  });
   await fetch('threads', 'threads', '--project-uuid', project, '--limit', '5');
   const files = readdirSync(join(folder, 'threads'));
   expect(files).toHaveLength(1);

@@ -71,6 +71,7 @@ const VOCABULARY: Vocabulary = {
         `exists (select 1 from jsonb_each_text(case when jsonb_typeof(${METADATA}) = 'object' then ${METADATA} end) m where ${condition})`,
     },
   ],
+  paths: { metadata: METADATA },
   json: { metadata: METADATA },
   search: ['e.name', 'e.inputs', 'e.outputs'],
 };

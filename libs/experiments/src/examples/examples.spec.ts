@@ -113,6 +113,7 @@ it('filters by every member', async () => {
   expect(
     await found(`filter=${encodeURIComponent('and(eq(metadata_key, "topic"), neq(metadata_value, "x"))')}`),
   ).toEqual([two]);
+  expect(await found(`filter=${encodeURIComponent('neq(metadata.topic, "x")')}`)).toContain(two);
   expect(ids(await reading.get(`/examples?id=${one}`))).toEqual([one]);
   expect((await reading.get(`/examples/count?dataset=${dataset}&splits=train`)).json).toBe(1);
   expect((await list('filter=nothing()')).status).toBe(400);

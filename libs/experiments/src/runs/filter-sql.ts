@@ -23,6 +23,8 @@ interface Family {
 export interface Vocabulary {
   readonly fields: Readonly<Record<string, Field>>;
   readonly families: readonly Family[];
+  /** jsonb expressions by the path of an object in an answer: `<path>.<key>` is the text of a member. */
+  readonly paths: Readonly<Record<string, string>>;
   /** jsonb expressions for `has(name, '{"k":"v"}')` and `exists(name, "k")`. */
   readonly json: Readonly<Record<string, string>>;
   /** Text expressions that `search("words")` looks into. */
@@ -102,7 +104,7 @@ function conjunction(args: readonly FilterNode[], context: Context): string {
     const family = familyOf(arg, context.vocabulary);
     if (family) picked.set(family, [...(picked.get(family) ?? []), arg]);
     else if (arg.kind === 'call' && isComparison(arg.name))
-      clauses.push(comparison(arg, context.vocabulary.fields, context));
+      clauses.push(comparison(arg, context.vocabulary.fields, context, context.vocabulary.paths));
     else clauses.push(compile(arg, context));
   }
   for (const [family, nodes] of picked) clauses.push(...elementClauses(family, nodes, context));
@@ -140,9 +142,14 @@ function fieldName(call: Call): string {
   return field.name;
 }
 
-function comparison(call: Call, fields: Readonly<Record<string, Field>>, { parameters }: Context): string {
+function comparison(
+  call: Call,
+  fields: Readonly<Record<string, Field>>,
+  { parameters }: Context,
+  paths: Vocabulary['paths'] = {},
+): string {
   const name = fieldName(call);
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  const field = Object.hasOwn(fields, name) ? fields[name] : memberAt(name, paths, parameters);
   if (!field) throw new FilterError(`there is no field '${name.slice(0, 40)}' to compare.`);
   const value = call.args[1];
   const cast = CASTS[field.type];
@@ -158,6 +165,18 @@ function comparison(call: Call, fields: Readonly<Record<string, Field>>, { param
     return `${field.sql} like ${parameters.add(value.value, 'text')} escape ''`;
   }
   return `${field.sql} ${COMPARATORS[call.name]} ${parameters.add(converted(value.value, name, field.type), cast)}`;
+}
+
+/** The member that a path such as `extra.metadata.thread_id` names; its key may have dots, or lead into objects. */
+function memberAt(name: string, paths: Vocabulary['paths'], parameters: Parameters): Field | undefined {
+  const path = Object.keys(paths).find((one) => name.startsWith(`${one}.`));
+  if (path === undefined) return undefined;
+  const key = name.slice(path.length + 1);
+  if (key === '') return undefined;
+  const json = paths[path]!;
+  const whole = `${json} ->> ${parameters.add(key, 'text')}`;
+  if (!key.includes('.')) return { sql: `(${whole})`, type: 'text' };
+  return { sql: `coalesce(${whole}, ${json} #>> ${parameters.add(key.split('.'), 'text[]')})`, type: 'text' };
 }
 
 function converted(value: Literal, name: string, type: FieldType): Literal {

@@ -52,6 +52,25 @@ it('finds runs by patterns, by what is in inputs and outputs, and by thread', as
   });
 });
 
+it('finds runs by members of their metadata, as the path in an answer says', async () => {
+  await add('path one', { extra: '{"metadata":{"thread_id":"p1","n":10,"a.b":"dotted","o":{"deep":{"k":"in"}}}}' });
+  await add('path two', { extra: '{"metadata":{"thread_id":"p2","n":9,"o":"text"}}' });
+  await add('path none', { extra: '{"metadata":["thread_id"]}' });
+  const ours = (filter: string) => found(`and(like(name, "path%"), ${filter})`);
+  // As langsmith-fetch asks.
+  expect(await found('and(eq(is_root, true), eq(extra.metadata.thread_id, "p1"))')).toEqual(['path one']);
+  expect(await ours('neq(extra.metadata.thread_id, "p1")')).toEqual(['path none', 'path two']);
+  expect(await ours('in(extra.metadata.n, [9, 11])')).toEqual(['path two']);
+  expect(await ours('eq(extra.metadata.a.b, "dotted")')).toEqual(['path one']);
+  expect(await ours('like(extra.metadata.o.deep.k, "i%")')).toEqual(['path one']);
+  expect(await ours('eq(extra.metadata.toString, "x")')).toEqual([]);
+  expect(await ours(`eq(extra.metadata.thread_id, "' or true --")`)).toEqual([]);
+  for (const path of ['extra.metadata', 'extra.metadata.', 'extra.runtime.sdk', 'inputs.question', 'metadata.n']) {
+    const { detail } = (await found(`eq(${path}, "x")`)) as unknown as { detail: string };
+    expect(detail).toContain(`there is no field '${path}'`);
+  }
+});
+
 it('bounds the times of feedback that a filter speaks of', async () => {
   const run = await add('scored', {});
   const given = (modified_at: string, score: number) =>

@@ -75,6 +75,7 @@ export const RUN_VOCABULARY: Vocabulary = {
         `exists (select 1 from jsonb_each_text(case when jsonb_typeof(${METADATA}) = 'object' then ${METADATA} end) m where ${condition})`,
     },
   ],
+  paths: { 'extra.metadata': METADATA },
   json: { metadata: METADATA, tags: `coalesce(searchable_json(r.tags), '[]')` },
   search: ['r.name', 'r.error', RUN_INPUTS, 'r.outputs'],
 };

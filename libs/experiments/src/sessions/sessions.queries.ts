@@ -96,6 +96,7 @@ const VOCABULARY: Vocabulary = {
            union all select * from jsonb_each(searchable_json(s.session_feedback_stats))) f where ${condition})`,
     },
   ],
+  paths: { 'extra.metadata': 's.metadata' },
   json: { metadata: 's.metadata' },
   search: ['s.name', 's.description'],
 };

@@ -159,6 +159,7 @@ describe('a list of sessions', () => {
     expect(await found(`tag_value_id=${newId()}`)).toEqual([]);
     const filter = (text: string) => found(`filter=${encodeURIComponent(text)}`);
     expect(await filter('and(eq(metadata_key, "model"), eq(metadata_value, "y"))')).toEqual(['gamma']);
+    expect(await filter('eq(extra.metadata.model, "y")')).toEqual(['gamma']);
     expect(await filter(`has(metadata, '{"model":"x"}')`)).toEqual(['Alpha 100%']);
     expect(await filter('gt(latency_p50, "2s")')).toEqual(['Alpha 100%']);
     expect((await reading.get('/sessions?filter=what')).status).toBe(400);
