@@ -17,8 +17,11 @@ import { readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { User } from './app.process';
-import { type Command, Namespaces, OWN_FOLDERS } from './namespaces.process';
+import { type Command, OWN_FOLDERS } from './mount-script.process';
+import { Namespaces } from './namespaces.process';
+import { OwnMounts } from './own-mounts.process';
 import { type ContainerImage, programFolders, type Recipe } from './recipe';
+import { removeStrays, strayBytes } from './stray-files.store';
 
 const run = promisify(execFile);
 
@@ -53,33 +56,48 @@ const BLOCKS = 6_800;
 export const BUILDS_KEPT = 3;
 /** Processes and threads of a deployment's user, with all builds and programs: many more than control groups allow one. */
 const PROCESSES = 4096;
-/** A shell that limits them also where there are no control groups. Shells do not agree on the name of that limit. */
+/**
+ * A shell that limits them also where there are no control groups. Shells do not agree on the name of that limit. What
+ * a process leaves when it crashes would be kept outside of its folder.
+ */
 const LIMITED = [
   ...['/bin/sh', '-c'],
-  `ulimit -u ${PROCESSES} 2> /dev/null || ulimit -p ${PROCESSES} 2> /dev/null; exec "$@"`,
+  `ulimit -u ${PROCESSES} 2> /dev/null || ulimit -p ${PROCESSES} 2> /dev/null; ulimit -c 0; exec "$@"`,
   'sh',
 ];
 /** Longest text that is read of a source, and for how long (ms). */
 const LONGEST_TEXT = 1024 * 1024;
 const READ_MS = 10_000;
 
+/** How far what is started is kept apart. Members are missing for what is as it should be. */
+interface Confinement {
+  /** Why programs can read what the server reads. */
+  readonly exposed?: string;
+  /** Why the users of deployments share the folders for short-lived files with those of the machine. */
+  readonly shared?: string;
+}
+
+/** What confines the commands of deployments, as far as it works. */
+interface Walls {
+  readonly namespaces: Namespaces;
+  readonly mounts: OwnMounts;
+}
+
 /**
- * The folders of deployments below one folder, each with a user of its own when the server is root, and otherwise with
- * namespaces where the system allows them.
+ * The folders of deployments below one folder, each with a user and mounts of its own when the server is root, and
+ * otherwise with namespaces, where the system allows them.
  */
 export class AppFolders {
-  private readonly namespaces: Namespaces;
+  private readonly walls: Walls;
 
   constructor(private readonly root: string) {
-    this.namespaces = new Namespaces(root);
+    this.walls = { namespaces: new Namespaces(root), mounts: new OwnMounts(root) };
   }
 
-  /**
-   * Keeps what is started from now on from the files of the server. Answers why that is not possible; undefined when it
-   * is, as it is for root.
-   */
-  confine(): string | undefined {
-    return process.getuid?.() === 0 ? undefined : this.namespaces.begin();
+  /** Keeps what is started from now on from the files of the server, and from folders that are open to all. */
+  confine(): Confinement {
+    const { namespaces, mounts } = this.walls;
+    return process.getuid?.() === 0 ? { shared: mounts.begin() } : { exposed: namespaces.begin() };
   }
 
   /** Makes the folder, and answers what earlier processes of the server have started; what still runs of it is ended. */
@@ -101,15 +119,20 @@ export class AppFolders {
     const path = join(this.root, id);
     if (!this.isMade(path)) this.make(path);
     const { uid, gid } = statSync(join(path, 'home'));
-    return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid }, this.namespaces);
+    // An earlier version has made it without.
+    for (const name of OWN_FOLDERS) makeOwn(join(path, name), uid, gid);
+    return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid }, this.walls);
   }
 
-  /** Ends all processes of a deployment's user, and forgets its files. */
+  /** Ends all processes of a deployment's user, and forgets its files, also those outside of its folder. */
   async remove(id: string): Promise<void> {
     const path = join(this.root, id);
     if (!existsSync(path)) return;
-    this.of(id).killAll();
+    const folder = this.of(id);
+    folder.killAll();
     await rm(path, { recursive: true, force: true });
+    // Programs of an earlier version had no mounts of their own.
+    if (folder.user) await removeStrays(folder.user.uid, this.root);
   }
 
   /** Removes the folder of all when it holds nothing: which user ids were given is kept. */
@@ -138,10 +161,8 @@ export class AppFolders {
       if (uid !== undefined) chownSync(folder, 0, uid);
       chmodSync(folder, 0o750);
     }
-    for (const name of OWN_FOLDERS) {
-      mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
-      if (uid !== undefined) chownSync(join(path, name), uid, uid);
-    }
+    // The one that says whose they are comes last.
+    for (const name of OWN_FOLDERS) makeOwn(join(path, name), uid, uid);
   }
 
   /** An id that no deployment of this installation had before: files outside its folders may have outlived it. */
@@ -159,13 +180,15 @@ export class AppFolder {
   constructor(
     readonly path: string,
     readonly user: User | undefined,
-    private readonly namespaces: Namespaces,
+    private readonly walls: Walls,
   ) {}
 
-  /** What starts a command as the deployment's user, or in its namespaces. */
+  /** Returns what starts a command as the deployment's user, or in its namespaces. */
   start(words: readonly string[], env: Command['env']): Command & { readonly user?: User } {
-    const { user } = this;
-    return user ? { words: [...LIMITED, ...words], env, user } : this.namespaces.enter(this.path, words, env);
+    const { path, user, walls } = this;
+    if (!user) return walls.namespaces.enter(path, words, env);
+    const limited = [...LIMITED, ...words];
+    return walls.mounts.enter(path, user, limited, env) ?? { words: limited, env, user };
   }
 
   /** What every command of the deployment finds in its environment. */
@@ -248,7 +271,7 @@ export class AppFolder {
   }
 
   /** Removes what is in one of its folders. */
-  async clear(name: 'proof' | 'tmp'): Promise<void> {
+  async clear(name: 'proof' | 'tmp' | 'shm'): Promise<void> {
     await this.run('find', [join(this.path, name), '-mindepth', '1', '-delete']);
   }
 
@@ -269,6 +292,19 @@ export class AppFolder {
     if (bytes <= most) return undefined;
     await this.run('find', [...caches, '-mindepth', '1', '-delete']).catch(() => undefined);
     return bytes;
+  }
+
+  /** Bytes on the disk, of its folder and of what its user has in folders that are open to all. */
+  async bytes(): Promise<number> {
+    const { path, user, walls } = this;
+    return (await this.size()) + (user && !walls.mounts.isUsed ? await strayBytes(user.uid, dirname(path)) : 0);
+  }
+
+  /** Removes files that are for a short time, wherever its programs have put them. */
+  async clearShortLived(): Promise<void> {
+    const { path, user, walls } = this;
+    for (const name of ['tmp', 'shm'] as const) await this.clear(name);
+    if (user && !walls.mounts.isUsed) await removeStrays(user.uid, dirname(path));
   }
 
   /**
@@ -323,6 +359,13 @@ function processesOf(uid: number): number[] {
       }
     })
     .map(Number);
+}
+
+/** Makes a folder that only a user can enter, unless it is there; without an id, it is the server's own. */
+function makeOwn(path: string, uid?: number, gid?: number): void {
+  const isThere = existsSync(path);
+  if (!isThere) mkdirSync(path, { mode: 0o700 });
+  if (uid !== undefined && (!isThere || statSync(path).uid === 0)) chownSync(path, uid, gid!);
 }
 
 function kill(pid: number): void {

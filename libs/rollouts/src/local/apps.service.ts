@@ -59,7 +59,9 @@ interface Isolation {
   /** What the kernel limits for them. */
   readonly limited: ReadonlySet<Controller>;
   /** Why they can read what the server reads; undefined when they cannot. */
-  readonly exposed: string | undefined;
+  readonly exposed?: string;
+  /** Why they write to `/tmp` of the machine; undefined when they do not, or have the user of the server. */
+  readonly shared?: string;
 }
 
 /** Takes what the programs of deployments say of themselves. */
@@ -170,7 +172,7 @@ export class LocalApps implements HostedApps {
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();
     this.diskTimer = setTimeout(() => void this.watchDisk(), DISK_MS).unref();
-    return { closed: this.ports.begin(), limited: this.groups.begin(), exposed: this.folders.confine() };
+    return { closed: this.ports.begin(), limited: this.groups.begin(), ...this.folders.confine() };
   }
 
   /** Starts what never sleeps. */

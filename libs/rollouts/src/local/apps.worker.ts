@@ -39,7 +39,7 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
   ) {}
 
   onApplicationBootstrap(): void {
-    const { closed, limited, exposed } = this.apps.begin(
+    const { closed, limited, exposed, shared } = this.apps.begin(
       (...asked) => this.choose(...asked),
       (revision) => this.tracing(revision),
       (...told) => this.later(() => this.report(...told)),
@@ -62,6 +62,11 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
             ];
       this.logger.warn(
         `Deployments run ${how}, but every program of this machine can connect to their ports: ${help}.`,
+      );
+    }
+    if (shared !== undefined) {
+      this.logger.warn(
+        `Deployments write to /tmp, /var/tmp and /dev/shm of this machine, because mounts of their own do not work here: ${shared}. docs/local-executor.md says what follows.`,
       );
     }
     const unlimited = Object.entries(LIMITED).flatMap(([name, what]) => (limited.has(name as Controller) ? [] : what));

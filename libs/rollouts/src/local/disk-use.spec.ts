@@ -5,11 +5,11 @@ import { until } from '@fairlead/postgres/testing';
 import type { StartedRevision } from './app-folders.store';
 import { LocalApps } from './apps.service';
 
-/** Writes a file of 40 MB into its own folder and one into the folder for short-lived files when it is asked to. */
+/** Writes a file of 40 MB into its own folder, and two that are for a short time, when it is asked to. */
 const SERVER = `
 const fs = require('node:fs');
 require('node:http').createServer((request, response) => {
-  if (request.url === '/fill') for (const folder of ['.', process.env.TMPDIR]) fs.writeFileSync(folder + '/file', Buffer.alloc(40e6));
+  if (request.url === '/fill') for (const folder of ['.', process.env.TMPDIR, '/dev/shm']) fs.writeFileSync(folder + '/file', Buffer.alloc(40e6));
   response.end('done');
 }).listen(process.env.PORT, '127.0.0.1');`;
 
@@ -56,7 +56,7 @@ it('a program that writes too much ends, says why, and starts again when there i
     expect(apps.lines('one').map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^The program has \d+ MB of files, more than its limit of 60 MB: remove files of it, /),
     );
-    expect(readdirSync(join(apps.folder('one').path, 'tmp'))).toEqual([]);
+    for (const name of ['tmp', 'shm']) expect(readdirSync(join(apps.folder('one').path, name))).toEqual([]);
     const kept = join(build, 'kept');
     writeFileSync(kept, Buffer.alloc(40e6));
     const reason = /The program does not start again, because it has 8\d MB of files, more than its limit of 60 MB/;

@@ -1,11 +1,11 @@
-import { statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { StepFailed } from '../executors/executor';
 import type { AppFolder } from './app-folders.store';
 
 /** What the folder of a deployment took when its files were counted last. */
 interface Counted {
   readonly bytes: number;
-  /** Free bytes of the disk then, and when that was (ms since 1970). */
+  /** Free bytes of all that programs may write to then, and when that was (ms since 1970). */
   readonly free: number;
   readonly at: number;
   /** Bytes when they were counted first. */
@@ -71,8 +71,8 @@ export class DiskWatch {
   async requireRoom(id: string, folder: AppFolder): Promise<void> {
     await this.requireSpace();
     if (!this.full.has(id)) return;
-    await folder.clear('tmp');
-    const bytes = await folder.size();
+    await folder.clearShortLived();
+    const bytes = await folder.bytes();
     if (bytes > this.most)
       throw new StepFailed(`The program does not start again, because it ${tooMuch(bytes, this.most)}.`);
     this.forget(id);
@@ -83,22 +83,23 @@ export class DiskWatch {
    * that a folder may be too full, and every five minutes, as files that others remove hide what is written.
    */
   async look(running: ReadonlyMap<string, AppFolder>): Promise<TooFull[]> {
-    const { free, reserve } = await this.space();
+    const { free: left, reserve } = await this.space();
+    const free = await freeOf([this.root, '/tmp', '/var/tmp', '/dev/shm']);
     const found: TooFull[] = [];
     for (const [id, folder] of running) {
       const before = this.counted.get(id);
       const past = before === undefined ? Infinity : Date.now() - before.at;
       const written = before === undefined ? 0 : before.free - free;
-      const isDue = past >= this.latest || free < reserve || (before?.bytes ?? 0) + written > this.most;
+      const isDue = past >= this.latest || left < reserve || (before?.bytes ?? 0) + written > this.most;
       if (past < Math.min(SOONEST_MS, this.latest) || !isDue) continue;
-      const bytes = await folder.size();
+      const bytes = await folder.bytes();
       this.counted.set(id, { bytes, free, at: Date.now(), first: before?.first ?? bytes });
       if (bytes > this.most) found.push({ id, why: tooMuch(bytes, this.most) });
     }
     const grown = [...running.keys()].map((id) => ({ id, bytes: this.grownBy(id) })).sort((a, b) => b.bytes - a.bytes);
     // Of those that fill the disk, the one that has written most since it was counted first.
-    if (free < reserve && found.length === 0 && grown[0] !== undefined && grown[0].bytes > reserve / 10) {
-      found.push({ id: grown[0].id, why: `has written ${megabytes(grown[0].bytes)} MB, and ${scarce(free, reserve)}` });
+    if (left < reserve && found.length === 0 && grown[0] !== undefined && grown[0].bytes > reserve / 10) {
+      found.push({ id: grown[0].id, why: `has written ${megabytes(grown[0].bytes)} MB, and ${scarce(left, reserve)}` });
     }
     for (const { id } of found) this.full.add(id);
     return found;
@@ -113,6 +114,20 @@ export class DiskWatch {
     const { bsize, bavail, blocks } = await statfs(this.root);
     return { free: bavail * bsize, reserve: this.limits.reserve ?? Math.min(MOST_RESERVED, (blocks * bsize) / 20) };
   }
+}
+
+/** Free bytes of the file systems of these folders, as far as they are there. */
+async function freeOf(folders: readonly string[]): Promise<number> {
+  const free = new Map<number, number>();
+  for (const folder of folders) {
+    try {
+      const [{ dev }, { bavail, bsize }] = [await stat(folder), await statfs(folder)];
+      free.set(dev, bavail * bsize);
+    } catch {
+      // The system has no such folder.
+    }
+  }
+  return [...free.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 function tooMuch(bytes: number, most: number): string {

@@ -273,7 +273,7 @@ export class LocalExecutor extends Executor {
       await delay(SIZE_MS, undefined, { signal: done }).catch(() => undefined);
       if (done.aborted) return;
       await this.programs.disk.requireSpace().catch((error: unknown) => full.abort(error));
-      const bytes = await folder.size();
+      const bytes = await folder.bytes();
       const most = this.programs.limits.disk;
       if (bytes <= most) continue;
       const limit = `The files of the deployment have ${megabytes(bytes)} MB, more than its limit of ${megabytes(most)} MB`;

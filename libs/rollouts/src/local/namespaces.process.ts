@@ -12,56 +12,43 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
+import {
+  bind,
+  CLOSE,
+  type Command,
+  DROPPED,
+  isIn,
+  later,
+  mount,
+  node,
+  OWN_FOLDERS,
+  PATH,
+  readOnly,
+  RESTORE,
+  SHELL,
+  SHORT_LIVED,
+  SMALL,
+  TRIAL_MS,
+} from './mount-script.process';
 import { quotedAlways as quoted } from './recipes/source-tree';
 
-/** A command with its environment. */
-export interface Command {
-  readonly words: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** Folders of a deployment that its commands write; beside them are those of its builds. */
-export const OWN_FOLDERS = ['data', 'state', 'proof', 'tmp', 'home'];
 /** Folders of the system that a command sees. Others, where sockets and the files of people are, it does not have. */
 const SYSTEM = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix/store'],
   ...['/home/linuxbrew/.linuxbrew', '/var/lib/ca-certificates', '/sys/devices/system'],
 ];
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
-const SMALL = '-t tmpfs -o size=64m,nosuid,nodev';
-const PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
-/** How long the trial may take (ms), on a machine that has much else to do. */
-const TRIAL_MS = 60_000;
 
 /** Its processes end with the server: `setpriv` ends unshare then, which ends the first process of the namespaces. */
 const UNSHARE = [
   ...['setpriv', '--pdeathsig', 'KILL', 'unshare', '--user', '--map-current-user', '--keep-caps'],
   ...['--mount', '--pid', '--ipc', '--fork', '--kill-child'],
 ];
-/** Only bash can close files with numbers above 9; in another shell, such a file makes the command fail. */
-const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
-/** A file that the server was started with could lead out of the namespaces, if it is a folder. */
-const CLOSE = `
-for n in $(ls /proc/self/fd); do
-  [ "$n" -le 2 ] || eval "exec $n>&-"
-done`;
-/** Capabilities are needed for the mounts only. Setuid programs, such as sudo, have no effect afterwards. */
-const DROP = [
-  'setpriv',
-  ...['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'],
-  ...['/bin/sh', '-c'],
-];
-/** Prefix of the variables of a command until it is confined: what runs before must not heed them, such as LD_PRELOAD. */
-const LATER = '_FAIRLEAD_';
-/** A variable with the names of these. */
-const NAMES = '_FAIRLEAD';
+const DROP = ['setpriv', ...DROPPED, '/bin/sh', '-c'];
 /** The first process of the namespaces: it gives the command its variables, waits for it, and ends all that it leaves. */
-const FIRST = `
-for ${NAMES} in $${NAMES}; do
-  eval "command export $${NAMES}=\\"\\$${LATER}$${NAMES}\\"; unset ${LATER}$${NAMES}"
-done
-unset ${NAMES}
+const FIRST = `${RESTORE}
+ulimit -c 0
 "$@"
 exit $?`;
 
@@ -104,11 +91,9 @@ export class Namespaces {
   }
 
   private confined(folder: string, words: readonly string[], env: Command['env']): Command {
-    const named = Object.entries(env).filter(([name]) => /^[A-Za-z_]\w*$/.test(name));
-    const later = named.map(([name, value]) => [LATER + name, value] as const);
     return {
-      words: [...UNSHARE, SHELL, '-c', this.setUp(folder), 'sh', FIRST, 'sh', ...words],
-      env: { ...Object.fromEntries(later), PATH, [NAMES]: named.map(([name]) => name).join(' ') },
+      words: [...UNSHARE, ...SHELL, '-c', this.setUp(folder), 'sh', FIRST, 'sh', ...words],
+      env: later(env),
     };
   }
 
@@ -131,34 +116,28 @@ export class Namespaces {
       'umask 022; echo 0 > /proc/sys/user/max_user_namespaces',
       mount('-t tmpfs -o size=4m,mode=755 fairlead', '/tmp'),
       ...SYSTEM.filter(existsSync).map((path) => bind(path, path, '/tmp')),
-      'mkdir -p /tmp/old /tmp/proc /tmp/dev /tmp/tmp /tmp/var; ln -s /tmp /tmp/var/tmp; pivot_root /tmp /tmp/old; cd /',
+      'mkdir -p /tmp/old /tmp/proc /tmp/dev /tmp/tmp /tmp/var/tmp; pivot_root /tmp /tmp/old; cd /',
       mount('-t proc -o nosuid,nodev,noexec proc', '/proc'),
       ...hidden.filter((path) => isIn(path, SYSTEM)).map((path) => hide(path)),
-      // What is at /tmp hides nothing that is mounted below it, where tests have their folders.
-      isIn(folder, ['/tmp'])
-        ? mount(`${SMALL},mode=1777 fairlead`, '/tmp')
-        : mount(`--bind ${quoted(inOld(join(folder, 'tmp')))}`, '/tmp'),
+      // What is at one of these hides nothing that is mounted below it, where tests have their folders.
+      ...SHORT_LIVED.map((place) =>
+        isIn(folder, [place])
+          ? mount(`${SMALL},mode=1777 fairlead`, place)
+          : mount(`--bind ${quoted(inOld(join(folder, 'tmp')))}`, place),
+      ),
       ...[...seen.filter((path) => !isSeen(path)), folder].map((path) => bind(inOld(path), path)),
-      READ_ONLY,
+      readOnly(['/', '/proc', ...SHORT_LIVED, '/old', '/old/*']),
       ...[...OWN_FOLDERS, ...builds].map((name) => join(folder, name)).map((path) => bind(inOld(path), path)),
       ...devices.map((path) => bind(`/old${path}`, path)),
       'mkdir /dev/shm /dev/pts; ln -s pts/ptmx /dev/ptmx; ln -s /proc/self/fd /dev/fd',
       'ln -s /proc/self/fd/0 /dev/stdin; ln -s /proc/self/fd/1 /dev/stdout; ln -s /proc/self/fd/2 /dev/stderr',
-      mount(`${SMALL},mode=1777 fairlead`, '/dev/shm'),
+      mount(`--bind ${quoted(join(folder, 'shm'))}`, '/dev/shm'),
       `${mount('-t devpts -o newinstance,ptmxmode=666,nosuid,noexec devpts', '/dev/pts')} 2> /dev/null || :`,
       'umount -l /old; rmdir /old; mount -o remount,bind,ro /',
       `exec ${DROP.join(' ')} "$@"`,
     ].join('\n');
   }
 }
-
-/** Makes all that is mounted by now read-only. Flags that a mount has must stay: the system refuses to take them away. */
-const READ_ONLY = `
-while read -r id parent device root at flags rest; do
-  case $at in /|/proc|/tmp|/old|/old/*) continue;; esac
-  case $flags in ro|ro,*) continue;; esac
-  mount -o "remount,bind,ro\${flags#rw}" "$(printf %b "$at")"
-done < /proc/self/mountinfo`;
 
 /** Ends with 0 where a secret of the server is hidden, Node.js runs, and nothing can undo that. */
 function trialOf(folder: string, secret: string): string {
@@ -170,6 +149,7 @@ function trialOf(folder: string, secret: string): string {
     'grep -q "^NoNewPrivs:.1" /proc/self/status',
     '! unshare --user true 2> /dev/null',
     `: > ${quoted(join(folder, 'data', 'written'))}`,
+    `: > /dev/shm/written && [ -e ${quoted(join(folder, 'shm', 'written'))} ]`,
   ].join(' && ');
 }
 
@@ -184,14 +164,6 @@ function hiddenFrom(dataDir: string): string[] {
   return possible.filter((path) => !possible.some((other) => other !== path && isIn(path, [other])));
 }
 
-/** What Node.js and npm consist of, where they are not of the system; they may be below the home directory. */
-function node(): string[] {
-  const folder = dirname(process.execPath);
-  if (basename(folder) !== 'bin') return [process.execPath];
-  const others = ['lib/node_modules', 'include/node', 'etc/npmrc'].map((name) => join(dirname(folder), name));
-  return [folder, ...others.filter(existsSync)];
-}
-
 function realpathOf(path: string): string | undefined {
   return existsSync(path) ? realpathSync(path) : undefined;
 }
@@ -199,24 +171,6 @@ function realpathOf(path: string): string | undefined {
 /** Where something is when the root has moved to /old: an absolute link on the way there would lead into the new root. */
 function inOld(path: string): string {
   return join('/old', realpathSync(path));
-}
-
-function isIn(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => folder === '/' || path === folder || path.startsWith(`${folder}/`));
-}
-
-function mount(what: string, at: string): string {
-  return `mount ${what} ${quoted(at)}`;
-}
-
-/** Shows a folder, a file, or a link of the system at a path below another one. */
-function bind(from: string, path: string, below = ''): string {
-  const at = join('/', below, path);
-  const found = lstatSync(path);
-  const parent = `mkdir -p ${quoted(dirname(at))}`;
-  if (found.isSymbolicLink()) return `${parent}; ln -s ${quoted(readlinkSync(path))} ${quoted(at)}`;
-  if (found.isDirectory()) return `mkdir -p ${quoted(at)}; ${mount(`--rbind ${quoted(from)}`, at)}`;
-  return `${parent}; [ -e ${quoted(at)} ] || : > ${quoted(at)}; ${mount(`--bind ${quoted(from)}`, at)}`;
 }
 
 function hide(path: string): string {

@@ -8,12 +8,16 @@ import { LocalExecutor } from '../local/local.executor';
 
 /**
  * A process that runs deployments as a server does, until its standard input ends: `local-server.ts <data directory>
- * <socket>`. Each line `<deployment> <archive> <build command> <secrets>`, in JSON, is answered with one that has the
- * port of its program or an error, and the build log; `stop <deployment>` stops its program.
+ * <socket> [bytes of files]`. Each line `<deployment> <archive> <build command> <secrets>`, in JSON, is answered with one that has the
+ * port of its program or an error, and the build log; `stop <deployment>` stops its program, `remove <deployment>` removes
+ * it, and `look <deployment>` is answered with its log and what it takes.
  */
-async function main(dataDir: string, socket: string): Promise<void> {
+async function main(dataDir: string, socket: string, disk?: string): Promise<void> {
   createServer().listen(socket);
-  const apps = new LocalApps(join(dataDir, 'apps'), { ready: 60_000 });
+  const apps = new LocalApps(join(dataDir, 'apps'), {
+    ready: 60_000,
+    ...(disk && { disk: Number(disk), diskWatch: { reserve: 0, latest: 100 } }),
+  });
   const executor = new LocalExecutor(apps);
   const isolation = apps.begin(
     async () => undefined,
@@ -22,9 +26,11 @@ async function main(dataDir: string, socket: string): Promise<void> {
   );
   console.log(JSON.stringify(isolation));
   for await (const line of createInterface({ input: process.stdin })) {
-    const [, stopped] = /^stop (.*)$/.exec(line) ?? [];
-    if (stopped !== undefined) await apps.stop(stopped);
-    const answer = stopped === undefined ? await deploy(apps, executor, ...(JSON.parse(line) as Words)) : {};
+    const [, verb, id = ''] = /^(stop|remove|look) (.*)$/.exec(line) ?? [];
+    if (verb === 'stop') await apps.stop(id);
+    if (verb === 'remove') await apps.remove(id);
+    const look = () => ({ log: apps.lines(id).map(({ message }) => message), bytes: apps.disk.bytes(id) });
+    const answer = verb === undefined ? await deploy(apps, executor, ...(JSON.parse(line) as Words)) : look();
     console.log(JSON.stringify(answer));
   }
 }
@@ -59,4 +65,4 @@ async function deploy(apps: LocalApps, executor: LocalExecutor, ...[id, archive,
   }
 }
 
-void main(process.argv[2] ?? '', process.argv[3] ?? '');
+void main(process.argv[2] ?? '', process.argv[3] ?? '', process.argv[4]);
