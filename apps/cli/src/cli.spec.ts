@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import type { Command } from 'commander';
 import { operationOf } from './api/description';
@@ -672,17 +673,18 @@ describe('Experiments', () => {
     const args = ['experiments', 'upload', file, '--no-gzip'];
     const first = await cli.json<Uploaded>([...args, '--no-wait']);
     expect((await cli.json<Uploaded>([...args, '--no-wait'])).experiment.id).toBe(first.experiment.id);
-    expect((await cli.run([...args, '--dataset', 'd'])).err).toContain('--dataset is for JSON Lines and CSV');
+    expect((await cli.run([...args, '--dataset', 'd'])).err).toContain('--dataset is for rows in CSV');
   });
 
   it('with faults are refused with the lines of the file', async () => {
-    const text = csv(() => true)
-      .replace('answer 40,1,', 'answer 40,1e400,')
-      .replace(/1\.5,n\r\n$/, '-1,n\r\n');
-    const faulty = cli.file('faulty.csv', text);
-    expect((await cli.run(['experiments', 'upload', faulty, ...map])).err).toContain(
-      'line 120, column latency: latency is -1',
-    );
+    const text = csv(() => true);
+    for (const [faulty, said] of [
+      [text.replace('answer 40,1,', 'answer 40,1e400,'), 'row 41 (line 82), column scores.correct: 1e400 is no finite'],
+      [text.replace(/1\.5,n\r\n$/, '-1,n\r\n'), 'row 60 (line 120), column latency: latency is -1'],
+    ] as const) {
+      const refused = await cli.run(['experiments', 'upload', cli.file('faulty.csv', faulty), ...map]);
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(said)]);
+    }
     const times = 'inputs.a,start_time\n1,2026-01-01\n"2\n",never\n3,later\n';
     const { code, err } = await cli.run([
       'experiments',
@@ -713,6 +715,50 @@ describe('Experiments', () => {
     expect([code, err]).toEqual([2, expect.stringMatching(message)]);
   });
 
+  it('are uploaded from an array of rows and from gzip, and say what they leave out', async () => {
+    const rows = [
+      { q: 1, a: 'x', ok: true, note: 'n' },
+      { q: 2, a: 'y', ok: 'N/A', note: null },
+    ];
+    const packed = join(cli.folder, 'packed.json.gz');
+    writeFileSync(packed, gzipSync(JSON.stringify(rows, null, 2)));
+    const flags = ['q=inputs.q', 'a=actual_outputs.a', 'ok=scores.ok'].flatMap((one) => ['--map', one]);
+    const send = (...more: string[]) =>
+      cli.run(['experiments', 'upload', packed, '--dataset', 'packed', ...flags, ...more]);
+    const strict = await send('--strict');
+    expect([strict.code, strict.err]).toEqual([
+      2,
+      expect.stringMatching(/note \(1 value\).*ok \(1 × N\/A\).*--strict/s),
+    ]);
+    expect((await fairlead('experiments get packed')).code).toBe(5);
+    const sent = await send();
+    expect(sent.out).toMatch(/experiment +packed\n/);
+    expect(sent.err).toMatch(/Warning: .*note \(1 value\).*\nWarning: .*ok \(1 × N\/A\)/);
+    const left_out = { columns: { note: 1 }, scores: { ok: { 'N/A': 1 } }, warnings: [] };
+    for (const more of [[], ['--no-wait']]) {
+      const json = ['--json', '--experiment-name', `packed ${more.length}`, ...more];
+      expect(JSON.parse((await send(...json)).out)).toMatchObject({ experiment: {}, left_out });
+    }
+    const { code, out } = await fairlead(
+      'experiments upload - --format json --dataset packed --experiment-name piped2 --map q=inputs.q',
+      {
+        input: JSON.stringify(rows),
+      },
+    );
+    expect([code, out]).toEqual([0, expect.stringMatching(/rows +2,/)]);
+  });
+
+  it.each([
+    ['book.xlsx', 'PK', /Known are CSV .*\.gz/],
+    ['text.json', 'hello', /neither a JSON object nor an array\. Known are/],
+    ['plain.csv.gz', 'inputs.a\n1\n', /is not gzip/],
+    ['cut.csv.gz', gzipSync('inputs.a\n1\n').subarray(0, 15), /is broken gzip/],
+  ])('of an unknown form are refused: %s', async (name, content, message) => {
+    writeFileSync(join(cli.folder, name), content);
+    const { code, err } = await fairlead(`experiments upload ${name} --dataset d`);
+    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+  });
+
   it('must be UTF-8', async () => {
     writeFileSync(join(cli.folder, 'excel.csv'), Buffer.from('\ufeffinputs.a\r\n1\r\n', 'utf16le'));
     const { code, err } = await fairlead('experiments upload excel.csv --dataset d');
@@ -722,7 +768,7 @@ describe('Experiments', () => {
   it.each([
     ['broken.csv', 'inputs.a\n"1\n', /The CSV is broken/],
     ['none.csv', 'inputs.a\n', /no rows/],
-    ['broken.jsonl', '{"inputs":{}}\n{', /line 2: it is not JSON/],
+    ['broken.jsonl', '{"inputs":{}}\n{', /row 2 \(line 2\): it is not JSON/],
     ['without.jsonl', '{"scores":{}}', /it has no inputs/],
   ])('must be in order: %s', async (name, text, message) => {
     cli.file(name, text);

@@ -1,6 +1,8 @@
-import { csvRows, mapping } from './upload/csv.rows';
-import { membersOf } from './upload/json-members';
-import { jsonlRows } from './upload/jsonl.rows';
+import { csvRows } from './upload/csv.rows';
+import { ImportReport } from './upload/import-report';
+import { jsonRows } from './upload/json.rows';
+import { checkJson, partsOf } from './upload/json-text';
+import { mapping, type RowOptions } from './upload/mapping';
 import { type BodyOptions, type FileRow, uploadBody } from './upload/upload-body';
 
 const TIME = '2026-03-01T00:00:00.000Z';
@@ -25,18 +27,20 @@ async function bodyOf(rows: AsyncIterable<FileRow>, options: Partial<BodyOptions
 interface Given extends Partial<BodyOptions> {
   readonly map?: readonly string[];
   readonly delimiter?: string;
-  readonly leftOut?: string[];
+  readonly decimal?: '.' | ',';
+  readonly textScores?: readonly string[];
+  readonly report?: ImportReport;
   readonly size?: number;
 }
 
-function rowOptions({ map = [], leftOut = [] }: Given) {
-  return { map: mapping(map), onLeftOut: (name: string) => void leftOut.push(name) };
+function rowOptions({ map = [], decimal = '.', textScores = [], report = new ImportReport() }: Given): RowOptions {
+  return { map: mapping(map), decimal, textScores: new Set(textScores), report };
 }
 
 const csv = async (text: string, given: Given = {}) =>
-  bodyOf(csvRows(inPieces(text, given.size ?? 1000), given.delimiter ?? ',', rowOptions(given)), given);
+  bodyOf(csvRows(inPieces(text, given.size ?? 1000), given.delimiter, rowOptions(given)), given);
 const jsonl = async (text: string, given: Given = {}) =>
-  bodyOf(jsonlRows(inPieces(text, given.size ?? 1000), rowOptions(given)), given);
+  bodyOf(jsonRows(inPieces(text, given.size ?? 1000), rowOptions(given)), given);
 
 describe('CSV', () => {
   it.each([1, 2, 7, 1000])('understands quotes, line breaks, a BOM and CRLF, read %d bytes at a time', async (size) => {
@@ -57,15 +61,15 @@ describe('CSV', () => {
   });
 
   it('puts columns where their names or --map say, and tells of those that go nowhere', async () => {
-    const leftOut: string[] = [];
+    const report = new ImportReport();
     const { json } = await csv(
       [
         'prompt,inputs.deep.context:json,expected_outputs,grade,scores.tone,scores.ok,run_metadata.model,error,run_name,note',
         'q,"[1, 2.50]","{""answer"": 42}",-1e-3,polite,TRUE,m,failed,run 1,x',
       ].join('\n'),
-      { map: ['prompt=inputs.question', 'grade=scores.grade'], leftOut },
+      { map: ['prompt=inputs.question', 'grade=scores.grade'], report },
     );
-    expect(leftOut).toEqual(['note']);
+    expect(report.json()).toMatchObject({ columns: { note: 1 } });
     expect(json.results[0]).toMatchObject({
       inputs: { question: 'q', deep: { context: [1, 2.5] } },
       expected_outputs: { answer: 42 },
@@ -88,21 +92,29 @@ describe('CSV', () => {
   });
 
   it('knows on which line each row begins', async () => {
-    const rows = csvRows(inPieces('inputs.a\r\n"1\r\n2"\r\n\r\n3\r\n"4\n\n"\r\n5\r\n', 3), ',', rowOptions({}));
+    const rows = csvRows(inPieces('inputs.a\r\n"1\r\n2"\r\n\r\n3\r\n"4\n\n"\r\n5\r\n', 3), undefined, rowOptions({}));
     const lines: number[] = [];
     for await (const { line } of rows) lines.push(line);
     expect(lines).toEqual([2, 5, 6, 9]);
   });
 
   it.each([
-    ['inputs.a,b\n1,2,3\n', {}, /broken: .*line 2/],
-    ['inputs.a\n"1\n', {}, /broken: .*line 2/],
-    ['a,b\n1,2\n', {}, /No column goes to the inputs.*There are: a, b/],
-    ['inputs.a\n1\n', { map: ['b=scores.c'] }, /--map names b, which is no column/],
+    [
+      'inputs.a,b\n1,2,3\n',
+      {},
+      /broken: row 1 \(line 2\) has 3 cells, but the first line names 2 columns \(inputs\.a, b\)\. Expected commas/,
+    ],
+    ['inputs.a\n"1\n', {}, /broken: a quote that is opened in row 1 \(line 2\) is never closed/],
+    ['a,b\n1,2\n', {}, /No column goes to the inputs.*there are: a, b/],
+    ['inputs.a\n1\n', { map: ['b=scores.c'] }, /--map names b, which is no column.*There are: inputs\.a/],
     ['inputs.a\n1\n', { map: ['inputs.a=input'] }, /write COLUMN=TARGET/],
-    ['inputs.a,latency\n1,fast\n', {}, /line 2, column latency: latency is fast/],
-    ['inputs.a:json\n{\n', {}, /line 2, column inputs\.a:json: is not JSON/],
-    ['inputs,inputs.a\n{},1\n', {}, /line 2, column inputs\.a: inputs\.a is given both as a whole and in parts/],
+    ['inputs.a,latency\n1,fast\n', {}, /row 1 \(line 2\), column latency: latency is fast/],
+    ['inputs.a:json\n{\n', {}, /row 1 \(line 2\), column inputs\.a:json: it is not JSON/],
+    [
+      'inputs,inputs.a\n{},1\n',
+      {},
+      /row 1 \(line 2\), column inputs\.a: inputs\.a is given both as a whole and in parts/,
+    ],
     ['inputs.a,row_id\n1,x\n,y\n', {}, /row 2 \(line 3\): it has no inputs/],
     ['inputs.a\n', {}, /no rows/],
     ['', {}, /no rows/],
@@ -123,21 +135,21 @@ describe('JSON Lines', () => {
 
   it('takes scores as an object too, and leaves nulls out', async () => {
     const line = { inputs: { a: 1 }, scores: { ok: true, grade: 0.5, tone: 'dry', none: null }, error: null, extra: 1 };
-    const leftOut: string[] = [];
-    const { json } = await jsonl(JSON.stringify(line), { leftOut });
+    const report = new ImportReport();
+    const { json } = await jsonl(JSON.stringify(line), { report });
     expect(json.results[0].evaluation_scores).toEqual([
       { key: 'ok', score: true },
       { key: 'grade', score: 0.5 },
       { key: 'tone', value: 'dry' },
     ]);
     expect(json.results[0]).not.toHaveProperty('error');
-    expect(leftOut).toEqual(['extra']);
+    expect(report.json()).toMatchObject({ columns: { extra: 1 }, scores: { none: { null: 1 } } });
   });
 
   it.each([
-    ['{"inputs":{}}\n{"inputs"', /line 2: it is not JSON/],
-    ['[1]', /line 1: it is not a JSON object/],
-    ['{"inputs":{},"scores":1}', /line 1, member scores: .*neither a list nor an object/],
+    ['{"inputs":{}}\n{"inputs"', /row 2 \(line 2\): it is not JSON/],
+    ['[1]', /row 1 \(line 1\): it is not a JSON object/],
+    ['{"inputs":{},"scores":1}', /row 1 \(line 1\), column scores: .*neither a list nor an object/],
   ])('refuses %j', async (text, message) => {
     await expect(jsonl(text)).rejects.toThrow(message);
   });
@@ -207,11 +219,214 @@ describe('Times', () => {
   });
 });
 
-it('splits objects into members', () => {
-  expect([...membersOf(' { } ')]).toEqual([]);
-  expect([...membersOf('{"a":1,"b" : {"c":[1,{"d":"]}"}]} , "a":"\\"" ,"\\u0065":null}')]).toEqual([
-    ['a', '"\\""'],
+describe('Scores', () => {
+  const table = (...scores: string[]) => ['inputs.q,scores.s', ...scores.map((one, i) => `${i},"${one}"`)].join('\n');
+  const scoresOf = (json: { results: { evaluation_scores?: object[] }[] }) =>
+    json.results.map(({ evaluation_scores: [one] = [] }) => one);
+
+  it.each(['', 'null', 'None', 'N/A', 'na', '-', 'NaN', ' nan '])('%j is none, and counted', async (text) => {
+    const report = new ImportReport();
+    const { json } = await csv(table('0.5', text), { report });
+    expect(scoresOf(json)).toEqual([{ key: 's', score: 0.5 }, undefined]);
+    expect(report.json()).toMatchObject({ scores: { s: { [text.trim()]: 1 } } });
+    expect(report.lines()).toEqual([expect.stringContaining('These values are no scores: s (1 ×')]);
+  });
+
+  it.each(['0,85', '50%', 'inf', '-Infinity', '1e400', '€ 5', '1.234,5', '0x1F', '#N/A', '1 000'])(
+    '%j is refused with row and column, in CSV and in JSON, also where it stands alone',
+    async (text) => {
+      const place = /row 2 \(line 3\), column scores\.s: .* is no (finite )?number.*--text-scores s/;
+      await expect(csv(table('0.5', text))).rejects.toThrow(place);
+      await expect(csv(table(text))).rejects.toThrow(/row 1 \(line 2\), column scores\.s/);
+      const line = JSON.stringify({ inputs: {}, scores: { s: text } });
+      await expect(jsonl(line)).rejects.toThrow(/row 1 \(line 1\), column scores\.s: .*--text-scores s/);
+      const listed = JSON.stringify({ inputs: {}, evaluation_scores: [{ key: 's', score: text }] });
+      await expect(jsonl(listed)).rejects.toThrow(/column evaluation_scores\.s/);
+      expect(scoresOf((await csv(table('0.5', text), { textScores: ['s'] })).json)).toEqual([
+        { key: 's', value: '0.5' },
+        { key: 's', value: text },
+      ]);
+    },
+  );
+
+  it('are texts or numbers; the text among numbers is named, whichever comes first', async () => {
+    await expect(csv(table('1', 'good'))).rejects.toThrow(
+      /row 2 \(line 3\), column scores\.s: good is no number, but row 1 \(line 2\) has 1/,
+    );
+    await expect(csv(table('good', 'true'))).rejects.toThrow(/row 1 \(line 2\), column scores\.s: good/);
+    expect(scoresOf((await csv(table('good', ' bad '))).json)).toEqual([
+      { key: 's', value: 'good' },
+      { key: 's', value: ' bad ' },
+    ]);
+  });
+
+  it('understand what Python writes for numbers that JSON does not have, and nowhere else', async () => {
+    const report = new ImportReport();
+    const { json } = await jsonl('{"inputs": {"q": "NaN"}, "scores": {"s": NaN, "t": 1}}', { report });
+    expect(scoresOf(json)).toEqual([{ key: 't', score: 1 }]);
+    expect(report.json()).toMatchObject({ scores: { s: { NaN: 1 } } });
+    for (const score of ['Infinity', '-Infinity', '1e999']) {
+      await expect(jsonl(`{"inputs":{},"scores":{"s":${score}}}`)).rejects.toThrow(
+        /row 1 \(line 1\), column scores\.s: .* is no finite number/,
+      );
+    }
+    await expect(jsonl('{"inputs":{"q":NaN}}')).rejects.toThrow(/row 1 \(line 1\), column inputs: NaN and infinities/);
+  });
+
+  it('keep their digits, also with a decimal comma', async () => {
+    const digits = ['0.10', '12345678901234567890', '0.1234567890123456789', '-1.50e-3'];
+    for (const one of digits) {
+      expect((await csv(table(one))).text).toContain(`"score":${one}}`);
+      expect((await jsonl(`{"inputs":{},"scores":{"s":${one}}}`)).text).toContain(`"score":${one}}`);
+      const comma = table(one.replace('.', ','));
+      expect((await csv(comma, { decimal: ',' })).text).toContain(`"score":${one}}`);
+    }
+    expect((await csv(table('+.5', '007', '5.'))).text).toMatch(/"score":0\.5}.*"score":7}.*"score":5}/s);
+    await expect(csv(table('0.85'), { decimal: ',' })).rejects.toThrow(/a decimal comma is expected/);
+  });
+
+  it('have a reason beside them, or are refused by name', async () => {
+    const judged = { judge: { score: 0.5, reason: 'short' }, tone: { value: 'dry', comment: null }, none: {} };
+    const { json } = await jsonl(JSON.stringify({ inputs: {}, scores: judged }));
+    expect(json.results[0].evaluation_scores).toEqual([
+      { key: 'judge', score: 0.5, comment: 'short' },
+      { key: 'tone', value: 'dry' },
+    ]);
+    const columns = 'inputs.q,scores.judge,scores.judge.reason,scores.rouge.score\n1,N/A,no answer,0.5\n';
+    expect((await csv(columns)).json.results[0].evaluation_scores).toEqual([
+      { key: 'judge', comment: 'no answer' },
+      { key: 'rouge.score', score: 0.5 },
+    ]);
+    await expect(jsonl('{"inputs":{},"scores":{"judge":{"score":1,"passed":true}}}')).rejects.toThrow(
+      /the score judge has a member passed/,
+    );
+    await expect(jsonl('{"inputs":{},"scores":{"judge":[1]}}')).rejects.toThrow(/the score judge is a list/);
+  });
+});
+
+describe('--map', () => {
+  const line =
+    '{"vars": {"word": "cat"}, "response": {"output": "chat", "usage": {"total": 11}}, "ms": 412, "match": 1.0, "filter": "strict"}';
+
+  it('reaches into JSON, to several places, with units and keys from columns', async () => {
+    const report = new ImportReport();
+    const map = ['vars=inputs', 'vars=run_metadata.vars', 'response.output=actual_outputs.text', 'ms=latency:ms'];
+    const given = { map: [...map, 'match=scores.{filter}/match'], report };
+    const { json } = await jsonl(line, given);
+    expect(json.results[0]).toMatchObject({
+      inputs: { word: 'cat' },
+      run_metadata: { vars: { word: 'cat' } },
+      actual_outputs: { text: 'chat' },
+      evaluation_scores: [{ key: 'strict/match', score: 1 }],
+      end_time: '2026-03-01T00:00:00.412Z',
+    });
+    expect(report.json()).toMatchObject({ columns: { 'response.usage': 1 } });
+  });
+
+  it('warns of a latency that looks like milliseconds and is read as seconds', async () => {
+    const report = new ImportReport();
+    await csv('inputs.q,latencyMs\n1,412\n', { map: ['latencyMs=latency'], report });
+    expect(report.lines()).toEqual([expect.stringContaining('--map latencyMs=latency:ms')]);
+  });
+
+  it('reaches into the JSON of a cell', async () => {
+    const report = new ImportReport();
+    const text = 'q;response\n1;"{""output"": 1.50, ""id"": 3}"\n2;\n';
+    const { text: sent } = await csv(text, { map: ['q=inputs.q', 'response.output=actual_outputs.n'], report });
+    expect(sent).toContain('"actual_outputs":{"n":1.50}');
+    expect(report.json()).toMatchObject({ columns: { 'response.id': 1 } });
+  });
+
+  it.each([
+    [['vars=inputs', 'respnse=actual_outputs'], /--map names respnse, .*Did you mean response\?/],
+    [['vars=inputs', 'response.outptu=actual_outputs.a'], /Did you mean response\.output\?/],
+    [['vars=inputs', 'match=scores.{filtre}/match'], /the key of match needs a text in filtre/],
+    [['vars=inputs', 'ms=latency:weeks'], /the unit of a latency is one of s, ms/],
+    [['vars=inputs', 'ms=row_id', 'match=row_id'], /row_id comes twice/],
+  ])('%j is refused', async (map, message) => {
+    await expect(jsonl(line, { map })).rejects.toThrow(message);
+  });
+});
+
+describe('What comes twice', () => {
+  it.each([
+    ['inputs.a,scores.s,scores.s\n1,1,2\n', /The column scores\.s comes twice/],
+    ['inputs.a,inputs\n1,"{""b"":1,""b"":2}"\n', /column inputs: the member b comes twice/],
+    ['inputs.a,scores\n1,"[{""key"":""k"",""score"":1},{""key"":""k"",""score"":0}]"\n', /the score of k comes twice/],
+    ['inputs.a,scores.s,evaluation_scores.s\n1,1,2\n', /the score of s comes twice/],
+  ])('in CSV is refused by name: %j', async (text, message) => {
+    await expect(csv(text)).rejects.toThrow(message);
+  });
+
+  it.each([
+    ['{"inputs":{},"inputs":{}}', /row 1 \(line 1\): the member inputs comes twice/],
+    ['{"inputs":{"a":[{"b":1,"\\u0062":2}]}}', /the member inputs\.a\.b comes twice/],
+    ['{"inputs":{},"scores":{"s":1},"scores.s":1}', /the score of s comes twice/],
+  ])('in JSON is refused by name: %j', async (text, message) => {
+    await expect(jsonl(text)).rejects.toThrow(message);
+  });
+});
+
+describe('Any table', () => {
+  /** Numbers that are the same in every run. */
+  const random = (seed: number) => () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return seed / 2 ** 32;
+  };
+  const CELLS = ['plain', 'a,b', 'a;b', 'a\tb', '"quoted"', 'two\nlines', 'ä€😀', ' spaced ', '0,5', '{', '\\', '[1]'];
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('arrives the same from every form of file (%d)', async (seed) => {
+    const next = random(seed);
+    const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)]!;
+    const rows = Array.from({ length: 1 + Math.floor(next() * 20) }, () => ({
+      inputs: { q: pick(CELLS), 'odd, name': pick(CELLS) },
+      actual_outputs: { a: pick(CELLS) },
+      scores: { n: `${Math.floor(next() * 1e6)}.${Math.floor(next() * 1e9)}0` },
+    }));
+    const names = ['inputs.q', 'inputs.odd, name', 'actual_outputs.a', 'scores.n'];
+    const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+    const table = (between: string) =>
+      [names, ...rows.map(({ inputs, actual_outputs: { a }, scores }) => [inputs.q, inputs['odd, name'], a, scores.n])]
+        .map((cells) => cells.map(quoted).join(between))
+        .join('\r\n');
+    const objects = rows.map((row) => JSON.stringify(row).replace(/"n":"([\d.]+)"/, '"n":$1'));
+    const size = 1 + Math.floor(next() * 50);
+    const expected = (await jsonl(objects.join('\n'), { size })).json.results;
+    expect(expected).toHaveLength(rows.length);
+    for (const other of [
+      await jsonl(`[${objects.join(',\n')}]`, { size }),
+      await jsonl(` [ ${objects.join(' , ')} ] \n`, { size: 1 }),
+      await csv(table(','), { size }),
+      await csv(table(';'), { size }),
+      await csv(table('\t'), { size }),
+      await csv(table('|'), { size, delimiter: '|' }),
+    ]) {
+      expect(other.json.results).toEqual(expected);
+      for (const { scores } of rows) expect(other.text).toContain(`"score":${scores.n}}`);
+    }
+  });
+
+  it.each([
+    ['[{"inputs":{}}', /the array is not closed/],
+    ['[{"inputs":{}},]', /line 1: there is a comma without a row behind it/],
+    ['[,{"inputs":{}}]', /a comma without a row before it/],
+    ['[{"inputs":{}}] x', /text after the end of the array/],
+    ['[{"inputs":{}},\n 1]', /row 2 \(line 2\): it is not a JSON object/],
+    ['[]', /no rows/],
+  ])('of a broken array is refused: %j', async (text, message) => {
+    await expect(jsonl(text)).rejects.toThrow(message);
+    await expect(jsonl(text, { size: 1 })).rejects.toThrow(message);
+  });
+});
+
+it('splits JSON into its parts', () => {
+  expect([...partsOf(' { } ')!]).toEqual([]);
+  expect([...partsOf('{"a":1,"b" : {"c":[1,{"d":"]}"}]} , "\\u0065":null}')!]).toEqual([
+    ['a', '1'],
     ['b', '{"c":[1,{"d":"]}"}]}'],
     ['e', 'null'],
   ]);
+  expect([...partsOf('[1, [2,3] ,"]"]')!.values()]).toEqual(['1', '[2,3]', '"]"']);
+  expect(partsOf('1')).toBeUndefined();
+  expect(() => checkJson('{"a":[{"b":1},{"b":2}]}')).not.toThrow();
 });

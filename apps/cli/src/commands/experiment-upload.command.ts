@@ -1,9 +1,8 @@
-import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { isUuid } from '../api/api';
 import { assigned } from '../body/assignments';
 import { type Context, does } from '../api/context';
-import { mapping } from '../upload/csv.rows';
+import { mapping } from '../upload/mapping';
 import { waitForRows } from '../upload/experiment-wait';
 import { examples, lined } from '../output/help';
 import { showExperiment } from '../output/experiments.show';
@@ -26,22 +25,29 @@ interface UploadOptions {
   readonly end?: string;
   readonly map?: string[];
   readonly rowIds?: 'inputs' | 'number';
+  readonly delimiter?: string;
+  readonly decimal?: '.' | ',';
+  readonly textScores?: string[];
+  readonly strict?: boolean;
   readonly gzip: boolean;
   readonly wait: boolean;
 }
 
 const HELP = `
-JSON is the whole body of an upload. JSON Lines and CSV hold one row a line.
-The columns of CSV, and the members of JSON Lines, are
+CSV and JSON Lines hold one row a line, a JSON array one row an element; a JSON
+object is the whole body of an upload. All of them can be packed with gzip. The
+columns of CSV, and the members of JSON, are
 ${lined(TARGETS)}.
 "inputs.NAME:json" is a column that holds JSON. Rows without a row_id get one
 that is the same for the same inputs, so that experiments on the same questions
-can be compared.`;
+can be compared. --map also takes paths with dots into JSON, units, and keys of
+scores that hold columns: response.output=actual_outputs.text,
+ms=latency:ms, match=scores.{filter}/match.`;
 
 export function addUpload(group: Command): void {
   const upload = group
     .command('upload')
-    .description('upload a finished experiment: JSON, JSON Lines or CSV of any size')
+    .description('upload a finished experiment: CSV, JSON Lines or JSON of any size')
     .argument('<file>', '- reads standard input')
     .addOption(new Option('--format <format>', 'when the name does not tell').choices(['json', 'jsonl', 'csv', 'tsv']))
     .option('--dataset <id|name>', 'what it was run on; made when there is none')
@@ -56,6 +62,15 @@ export function addUpload(group: Command): void {
         .choices(['inputs', 'number'])
         .default(undefined, 'inputs'),
     )
+    .option(
+      '--delimiter <character>',
+      'between the columns of CSV, or "tab" (default: , ; or tab, as the first line has it)',
+    )
+    .addOption(
+      new Option('--decimal <mark>', 'decimal mark of numbers in CSV').choices(['.', ',']).default(undefined, '.'),
+    )
+    .option('--text-scores <key>', 'keep the scores of a key as text, repeatable', collect)
+    .option('--strict', 'upload nothing when something would be left out')
     .option('--no-gzip', 'send it as it is')
     .option('--no-wait', 'do not wait until its rows are stored')
     .addHelpText('after', HELP);
@@ -68,16 +83,34 @@ export function addUpload(group: Command): void {
   );
   reaches(upload, 'POST /api/v1/datasets/upload-experiment');
   does<UploadOptions>(upload, async (context, [path], options) => {
-    const file = uploadFile(path!, options.format);
+    const file = await uploadFile(path!, options.format);
     const body = file.format === 'json' ? wholeBody(options) : bodyOptions(file, options);
-    const sending = { body, map: mapping(options.map ?? []), gzip: options.gzip };
-    const answer = await new Upload(context, file, sending).send();
+    const { map = [], decimal = '.', textScores = [], strict = false, gzip } = options;
+    const rows = { map: mapping(map), decimal, textScores: new Set(textScores) };
+    const upload = new Upload(context, file, { body, rows, delimiter: delimiterOf(options), strict, gzip });
+    const answer = await upload.send();
     const sent = JSON.parse(answer.text) as { dataset: Dataset; experiment: Session };
-    if (!options.wait) return show(context, answer.text, sent.dataset, sent.experiment);
+    const leftOut = JSON.stringify(upload.report.json());
+    if (!options.wait) {
+      return show(
+        context,
+        `${answer.text.trimEnd().slice(0, -1)},"left_out":${leftOut}}`,
+        sent.dataset,
+        sent.experiment,
+      );
+    }
     const experiment = await waitForRows(context, sent.experiment.id);
     const dataset = JSON.stringify(sent.dataset);
-    show(context, `{"dataset":${dataset},"experiment":${experiment}}`, sent.dataset, JSON.parse(experiment) as Session);
+    const json = `{"dataset":${dataset},"experiment":${experiment},"left_out":${leftOut}}`;
+    show(context, json, sent.dataset, JSON.parse(experiment) as Session);
   });
+}
+
+/** @throws Usage when it is more than one character */
+function delimiterOf({ delimiter }: UploadOptions): string | undefined {
+  if (delimiter === undefined || delimiter.length === 1) return delimiter;
+  if (/^(?:tab|\\t)$/i.test(delimiter)) return '\t';
+  throw new Usage(`--delimiter ${delimiter}: write one character, or tab.`);
 }
 
 function show(context: Context, json: string, dataset: Dataset, experiment: Session): void {
@@ -85,20 +118,23 @@ function show(context: Context, json: string, dataset: Dataset, experiment: Sess
   else showExperiment(context, experiment, dataset.name);
 }
 
-/** A JSON file says everything itself. */
+const OF_BODY = ['dataset', 'experimentName', 'description', 'metadata', 'start', 'end', 'rowIds'] as const;
+const OF_ROWS = ['map', 'delimiter', 'decimal', 'textScores', 'strict'] as const;
+
+/** A JSON object says everything itself. */
 function wholeBody(options: UploadOptions): undefined {
-  const said = (
-    ['dataset', 'experimentName', 'description', 'metadata', 'start', 'end', 'map', 'rowIds'] as const
-  ).find((name) => options[name] !== undefined);
+  const said = ([...OF_BODY, ...OF_ROWS] as const).find((name) => options[name] !== undefined);
   if (!said) return undefined;
   const option = said.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw new Usage(`--${option} is for JSON Lines and CSV: a JSON file is the whole body of an upload.`);
+  throw new Usage(
+    `--${option} is for rows in CSV, JSON Lines or a JSON array: a JSON object is the whole body of an upload.`,
+  );
 }
 
 function bodyOptions(file: UploadFile, options: UploadOptions): BodyOptions {
   const { dataset, start, end, rowIds = 'inputs' } = options;
   if (!dataset) throw new Usage('Say with --dataset what the experiment was run on.');
-  const name = options.experimentName ?? (file.path === '-' ? undefined : basename(file.path, extname(file.path)));
+  const name = options.experimentName ?? file.name;
   if (!name) throw new Usage('Name the experiment with --experiment-name.');
   const header: Header = {
     experiment_name: name,

@@ -1,33 +1,49 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { Usage } from '../failure';
-import { Misplaced, RowDraft } from './row-draft';
-import { type Target, TARGETS, targetOf } from './row-target';
+import { counted } from '../output/text';
+import { type RowOptions } from './mapping';
+import { RowSources } from './row-sources';
+import { targetOf } from './row-target';
 import type { FileRow } from './upload-body';
-
-export interface RowOptions {
-  /** What columns stand for whose names do not say it. */
-  readonly map: ReadonlyMap<string, string>;
-  /** Told of columns or members that go nowhere. */
-  readonly onLeftOut: (name: string) => void;
-}
 
 interface Parsed {
   readonly record: readonly string[];
   readonly info: { readonly empty_lines: number };
 }
 
-/** Rows of CSV whose first record names the columns. @throws Usage */
+const DELIMITERS = [',', ';', '\t'] as const;
+const NAMES: Readonly<Record<string, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
+/** Characters of the first line that are looked at. */
+const MOST_HEADER = 1024 * 1024;
+
+/** Rows of CSV whose first record names the columns. `delimiter`: found in the first line when absent. @throws Usage */
 export async function* csvRows(
   source: AsyncIterable<Buffer>,
-  delimiter: string,
+  delimiter: string | undefined,
   options: RowOptions,
 ): AsyncGenerator<FileRow> {
-  const parser = parse({ bom: true, info: true, delimiter, record_delimiter: ['\r\n', '\n'], skip_empty_lines: true });
-  const input = Readable.from(source, { objectMode: false });
+  const { beginning, all } = await peeked(source);
+  const between = delimiter ?? delimiterOf(beginning, options);
+  let header: readonly string[] = [];
+  const parser = parse({
+    bom: true,
+    info: true,
+    delimiter: between,
+    record_delimiter: ['\r\n', '\n'],
+    skip_empty_lines: true,
+    // Errors come before the rows in front of them, so that the names of columns have to be known here.
+    on_record: (parsed, { records }) => {
+      if (records === 1) ({ record: header } = parsed as unknown as Parsed);
+      return parsed;
+    },
+  });
+  const input = Readable.from(all, { objectMode: false });
   input.on('error', (error) => parser.destroy(error));
   input.pipe(parser);
-  let plan: Plan | undefined;
+  let columns: readonly string[] | undefined;
+  let sources: RowSources | undefined;
+  let row = 0;
   let line = 1;
   let empty = 0;
   try {
@@ -35,68 +51,96 @@ export async function* csvRows(
       const begins = line + info.empty_lines - empty;
       empty = info.empty_lines;
       line = begins + 1 + record.reduce((breaks, cell) => breaks + lineBreaks(cell), 0);
-      if (plan) yield { draft: draftOf(record, plan, begins), line: begins };
-      else plan = planOf(record, options);
+      if (sources && columns) {
+        const values = new Map(columns.map((column, index) => [column, record[index] ?? ''] as const));
+        yield sources.draftOf({ values, isJson: false, row: ++row, line: begins });
+        continue;
+      }
+      columns = columnsOf(record, between, options);
+      sources = new RowSources(options, columns);
+      sources.requireColumns(columns, true);
     }
+    sources?.finish();
   } catch (error) {
-    throw error instanceof CsvError ? new Usage(`The CSV is broken: ${error.message}.`) : error;
+    throw error instanceof CsvError ? new Usage(explained(error, header, between)) : error;
   } finally {
     input.destroy();
   }
 }
 
-/** A target for every column that has one. */
-interface Plan {
-  readonly names: readonly string[];
-  readonly targets: readonly (Target | undefined)[];
-}
-
-function planOf(header: readonly string[], { map, onLeftOut }: RowOptions): Plan {
-  const names = header.map((name) => name.trim());
-  for (const name of map.keys()) {
-    if (!names.includes(name))
-      throw new Usage(`--map names ${name}, which is no column. There are: ${names.join(', ')}.`);
+/** The beginning of a file, and all of it. */
+async function peeked(source: AsyncIterable<Buffer>): Promise<{ beginning: string; all: AsyncIterable<Buffer> }> {
+  const iterator = source[Symbol.asyncIterator]();
+  const held: Buffer[] = [];
+  let beginning = '';
+  while (beginning.length < MOST_HEADER && !/\S.*\n/.test(beginning)) {
+    const next = await iterator.next();
+    if (next.done) break;
+    held.push(next.value);
+    beginning = Buffer.concat(held).toString('utf8');
   }
-  const targets = names.map((name) => targetOf(map.get(name) ?? name));
-  if (!targets.some((target) => target?.kind === 'object' && target.member === 'inputs')) {
-    throw new Usage(
-      `No column goes to the inputs: name one inputs.NAME, or use --map COLUMN=inputs.NAME. There are: ${names.join(', ')}.`,
-    );
-  }
-  names.forEach((name, index) => {
-    if (!targets[index] && name !== '') onLeftOut(name);
-  });
-  return { names, targets };
-}
-
-function draftOf(record: readonly string[], { names, targets }: Plan, line: number): RowDraft {
-  const draft = new RowDraft();
-  targets.forEach((target, index) => {
-    if (!target) return;
+  async function* all() {
     try {
-      draft.putCell(target, record[index] ?? '');
-    } catch (error) {
-      if (!(error instanceof Misplaced)) throw error;
-      throw new Usage(`line ${line}, column ${names[index]}: ${error.message}`);
+      yield* held;
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
     }
+  }
+  return { beginning, all: all() };
+}
+
+/** What stands between the columns of the first line: what makes names that are known, or else occurs most. */
+function delimiterOf(beginning: string, { map }: RowOptions): string {
+  const header = (/\S.*/.exec(beginning.replace(/^\ufeff/, ''))?.[0] ?? '').replaceAll(/"[^"]*"/g, (cell) =>
+    cell.replaceAll(/[,;\t]/g, ' '),
+  );
+  const isKnown = (name: string) => targetOf(name) !== undefined || map.some(({ source }) => source === name);
+  const weights = DELIMITERS.map((delimiter) => {
+    const names = header.split(delimiter).map((name) => name.replaceAll('"', '').trim());
+    return names.length === 1 ? 0 : names.filter(isKnown).length * 10_000 + names.length;
   });
-  return draft;
+  return DELIMITERS[weights.indexOf(Math.max(...weights))]!;
+}
+
+function columnsOf(header: readonly string[], delimiter: string, { map }: RowOptions): string[] {
+  const columns = header.map((name) => name.trim());
+  const twice = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (twice === '') throw new Usage('More than one column has no name: every column needs one.');
+  if (twice !== undefined) throw new Usage(`The column ${twice} comes twice: every column needs a name of its own.`);
+  const targets = [...columns.map(targetOf), ...map.map(({ target }) => target)];
+  if (targets.some((target) => target?.kind === 'object' && target.member === 'inputs')) return columns;
+  throw new Usage(
+    `No column goes to the inputs: name one inputs.NAME, or use --map COLUMN=inputs.NAME. Read with ${said(delimiter)} between columns (see --delimiter), there are: ${columns.join(', ')}.`,
+  );
+}
+
+/** What is wrong with CSV and what was expected. */
+function explained(error: CsvError, header: readonly string[], delimiter: string): string {
+  const { code, lines, records, record } = error as CsvError & {
+    readonly lines: number;
+    readonly records: number;
+    readonly record?: readonly string[];
+  };
+  const at = `row ${records} (line ${lines})`;
+  if (code === 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH' && record) {
+    return `The CSV is broken: ${at} has ${counted(record.length, 'cell')}, but the first line names ${counted(header.length, 'column')} (${header.join(', ')}). Expected ${said(delimiter)} between cells, and double quotes around a cell that contains them; see --delimiter.`;
+  }
+  if (code === 'CSV_QUOTE_NOT_CLOSED') {
+    return `The CSV is broken: a quote that is opened in ${at} is never closed. Expected " at the end of the cell, and "" for a quote within it.`;
+  }
+  if (code === 'CSV_INVALID_CLOSING_QUOTE' || code === 'INVALID_OPENING_QUOTE') {
+    return `The CSV is broken: ${at} has a quote in the middle of a cell. Expected quotes around the whole cell, and "" for a quote within it, with ${said(delimiter)} between cells.`;
+  }
+  return `The CSV is broken: ${at}: ${error.message}.`;
+}
+
+function said(delimiter: string): string {
+  return NAMES[delimiter] ?? delimiter;
 }
 
 function lineBreaks(cell: string): number {
   let count = 0;
   for (let at = cell.indexOf('\n'); at >= 0; at = cell.indexOf('\n', at + 1)) count++;
   return count;
-}
-
-/** What `--map column=target` options say. @throws Usage */
-export function mapping(options: readonly string[]): Map<string, string> {
-  return new Map(
-    options.map((option) => {
-      const equals = option.lastIndexOf('=');
-      const [from, to] = [option.slice(0, equals).trim(), option.slice(equals + 1).trim()];
-      if (equals < 1 || !targetOf(to)) throw new Usage(`--map ${option}: write COLUMN=TARGET, with one of ${TARGETS}.`);
-      return [from, to] as const;
-    }),
-  );
 }

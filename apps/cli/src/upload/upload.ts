@@ -3,18 +3,25 @@ import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import type { Answer } from '../api/api';
 import type { Context } from '../api/context';
-import { csvRows, type RowOptions } from './csv.rows';
-import { Refusal } from '../failure';
-import { jsonlRows } from './jsonl.rows';
+import { csvRows } from './csv.rows';
+import { Refusal, Usage } from '../failure';
+import { ImportReport } from './import-report';
+import { jsonRows } from './json.rows';
+import type { RowOptions } from './mapping';
 import { problemLines, rowsAtFault } from '../api/problems';
 import { type BodyOptions, type FileRow, uploadBody } from './upload-body';
-import { bytesOf, type UploadFile } from './upload.file';
+import type { UploadFile } from './upload.file';
 import { UploadProgress } from './upload.progress';
 
 interface SendOptions {
   /** How rows become a body; undefined when the file is one. */
   readonly body: BodyOptions | undefined;
-  readonly map: ReadonlyMap<string, string>;
+  /** How the rows are read. */
+  readonly rows: Omit<RowOptions, 'report'>;
+  /** Between the columns of CSV; found out when absent. */
+  readonly delimiter: string | undefined;
+  /** True to refuse a file of which something is left out. */
+  readonly strict: boolean;
   readonly gzip: boolean;
 }
 
@@ -22,16 +29,15 @@ const PATH = '/api/v1/datasets/upload-experiment';
 
 /** One file on its way to the service. */
 export class Upload {
-  private readonly rows: RowOptions;
+  /** What the last reading of the file left out. */
+  report = new ImportReport();
   private readonly progress: UploadProgress;
-  private readonly leftOut = new Set<string>();
 
   constructor(
     private readonly context: Context,
     private readonly file: UploadFile,
     private readonly options: SendOptions,
   ) {
-    this.rows = { map: options.map, onLeftOut: (name) => this.leftOut.add(name) };
     this.progress = new UploadProgress(context.out, `Uploading ${basename(file.path)}`, file.bytes);
   }
 
@@ -55,23 +61,31 @@ export class Upload {
     const onBytes = (count: number) => this.progress.addBytes(count);
     const onRow = () => this.progress.addRow();
     const { body, gzip } = this.options;
-    const pieces = body ? uploadBody(this.parsed(onBytes), body, onRow) : bytesOf(this.file, onBytes);
+    const pieces = body ? uploadBody(this.checked(this.parsed(onBytes)), body, onRow) : this.file.open(onBytes);
     const source = Readable.from(pieces, { objectMode: false });
     if (!gzip) return source;
     return pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), () => undefined);
   }
 
   private parsed(onBytes: (count: number) => void): AsyncGenerator<FileRow> {
-    const source = bytesOf(this.file, onBytes);
-    if (this.file.format === 'jsonl') return jsonlRows(source, this.rows);
-    return csvRows(source, this.file.format === 'tsv' ? '\t' : ',', this.rows);
+    const { rows, delimiter } = this.options;
+    this.report = new ImportReport();
+    const options = { ...rows, report: this.report };
+    const source = this.file.open(onBytes);
+    if (this.file.format === 'jsonl') return jsonRows(source, options);
+    return csvRows(source, delimiter ?? (this.file.format === 'tsv' ? '\t' : undefined), options);
+  }
+
+  /** The same rows; with `--strict`, only when nothing was left out, so that the body never becomes complete otherwise. */
+  private async *checked(rows: AsyncGenerator<FileRow>): AsyncGenerator<FileRow> {
+    yield* rows;
+    if (!this.options.strict || this.report.isEmpty) return;
+    throw new Usage([...this.report.lines(), 'Nothing was uploaded, because of --strict.'].join('\n'));
   }
 
   private warn(): void {
-    if (this.leftOut.size === 0 || this.context.out.json) return;
-    this.context.out.warn(
-      `These columns were left out, because no place of a row has their name: ${[...this.leftOut].join(', ')}. See --map.`,
-    );
+    if (this.context.out.json) return;
+    for (const line of this.report.lines()) this.context.out.warn(line);
   }
 
   private async explained(refusal: Refusal): Promise<Refusal> {
