@@ -594,7 +594,7 @@ describe('Experiments', () => {
     const { runs } = (await answer.json()) as { runs: { inputs: { question: string } }[] };
     expect(runs.map(({ inputs }) => inputs.question).sort()[0]).toBe('What is "0"\nin words?');
     const shown = await fairlead('experiments get good');
-    expect(shown.out).toMatch(/rows +60, 0 % with errors\nlatency +p50 1\.5 s.*\ncorrect +1 \(60 rows\)/s);
+    expect(shown.out).toMatch(/rows +60, 0 % with errors\nlatency +p50 1\.5 s.*\ncorrect +1 \(60 of 60 scored\)/s);
     const listed = await fairlead('experiments list --dataset numbers');
     expect(listed.out).toMatch(/bad .*60 .*correct 0\.5.*\ngood .*60 .*correct 1,/s);
     expect((await fairlead('datasets list --name number')).out).toMatch(/numbers +60 +2 /);
@@ -603,7 +603,7 @@ describe('Experiments', () => {
   it('are compared row by row, although nothing but the questions says which rows are the same', async () => {
     const { code, out } = await fairlead('experiments compare good bad --rows 1 --lower-is-better cost');
     expect(code).toBe(0);
-    expect(out).toMatch(/correct +good +1\n +bad +0\.5 +-0\.5 .*<0\.0001 +▼ worse +0 +30 +30\n/);
+    expect(out).toMatch(/correct +good +1 +60 of 60\n +bad +0\.5 +60 of 60 +-0\.5 .*<0\.0001 +▼ worse +0 +30 +30\n/);
     expect(out).toMatch(/cost \(lower is better\)/);
     expect(out).toMatch(/Worst regressions\n1 +\{"question":"What is .*\n +good .*correct 1.*\n +bad .*correct 0/);
     const json = await cli.json<{ keys: { key: string }[] }>([

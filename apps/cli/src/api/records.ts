@@ -100,6 +100,10 @@ export interface Session {
 export interface Statistics {
   readonly n: number;
   readonly avg: number | null;
+  /** Number of scores; absent when it is `n`. */
+  readonly scores?: number;
+  /** Number of runs with a score; absent when each score is on a run of its own. */
+  readonly scored?: number;
   readonly values?: Readonly<Record<string, number>> | null;
 }
 

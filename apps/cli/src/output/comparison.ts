@@ -5,6 +5,9 @@ interface KeyResult {
   readonly experiment: string;
   readonly mean: number | null;
   readonly scored: number;
+  /** Runs with a score; absent in the answer of an older service. */
+  readonly runs?: number;
+  readonly spread?: number;
   readonly difference?: number | null;
   readonly verdict?: 'better' | 'worse' | 'not clear';
   readonly test?: {
@@ -115,7 +118,8 @@ export function keyTable(comparison: Comparison, cell: CellOf, room: number) {
     results.map((result, index) => {
       const lower = direction === 'lower is better' ? ' (lower is better)' : '';
       const title = index === 0 ? cell('bold', clean(key) + lower) : '';
-      return [title, names.get(result.experiment) ?? '-', ...resultCells(result, cell)];
+      const all = experiments.find(({ id }) => id === result.experiment)?.run_count ?? 0;
+      return [title, names.get(result.experiment) ?? '-', ...resultCells(result, all, cell)];
     }),
   );
   return {
@@ -163,13 +167,14 @@ export function wholeRows({ experiments, experiment_scores = [] }: Comparison, c
 }
 
 /** Columns of a terminal in which the interval fits. */
-const WIDE = 100;
+const WIDE = 110;
 const INTERVAL: Column = { title: '95 % INTERVAL', right: true };
 const OTHER: Column = { title: 'OTHER', right: true };
 const KEY_COLUMNS: readonly Column[] = [
   { title: 'SCORE', whole: true },
   { title: 'EXPERIMENT', whole: true },
   { title: 'MEAN', right: true },
+  { title: 'SCORED', right: true },
   { title: 'DIFFERENCE', right: true },
   INTERVAL,
   { title: 'P', right: true },
@@ -180,11 +185,12 @@ const KEY_COLUMNS: readonly Column[] = [
   OTHER,
 ];
 
-function resultCells(result: KeyResult, cell: CellOf): Cell[] {
-  const { mean, difference, counts, test } = result;
-  if (!counts) return [score(mean)];
+function resultCells(result: KeyResult, all: number, cell: CellOf): Cell[] {
+  const { mean, spread, scored, runs = scored, difference, counts, test } = result;
+  const own = [score(mean) + (spread === undefined ? '' : ` ± ${short(spread)}`), `${runs} of ${all}`];
+  if (!counts) return own;
   return [
-    score(mean),
+    ...own,
     signed(difference, short),
     test?.interval ? `${signed(test.interval.low, short)} … ${signed(test.interval.high, short)}` : '-',
     probability(test?.p),

@@ -1,6 +1,6 @@
 import type { Context } from '../api/context';
 import type { Session, Statistics } from '../api/records';
-import { clean, counted, percent, score, seconds, when } from './text';
+import { clean, percent, score, seconds, when } from './text';
 
 const SHOWN_SCORES = 3;
 
@@ -18,7 +18,7 @@ export function showExperiment({ out }: Context, session: Session, dataset: stri
       ? []
       : ([['latency', `p50 ${seconds(session.latency_p50)}, p99 ${seconds(session.latency_p99)}`]] as const)),
     ...Object.entries(session.feedback_stats ?? {}).map(
-      ([key, statistics]) => [clean(key), summary(statistics)] as const,
+      ([key, statistics]) => [clean(key), summary(statistics, runs)] as const,
     ),
     ...Object.entries(session.session_feedback_stats ?? {}).map(
       ([key, statistics]) => [clean(key), `${shownValue(statistics)} (whole experiment)`] as const,
@@ -50,13 +50,27 @@ export function showExperiments({ out }: Context, sessions: readonly Session[]):
   );
 }
 
-function summary(statistics: Statistics): string {
-  return `${shownValue(statistics)} (${counted(statistics.n, 'row')})`;
+/** Values with the number of runs that they are over, of all runs. */
+function summary(statistics: Statistics, runs: number | null): string {
+  const { n, avg, scores = n, scored = scores, values } = statistics;
+  const all = runs ?? n;
+  const labels = shownLabels(values);
+  const labelled = Object.values(values ?? {}).reduce((sum, count) => sum + count, 0);
+  const several = scores === scored ? '' : `, ${scores} scores`;
+  const parts = [
+    ...(avg === null ? [] : [`${score(avg)} (${scored} of ${all} scored${several})`]),
+    ...(labels ? [`${labels} (${labelled} of ${all} with a value)`] : []),
+  ];
+  return parts.join(', ') || `- (0 of ${all} scored)`;
 }
 
 function shownValue({ avg, values }: Statistics): string {
+  return (avg === null ? shownLabels(values) : score(avg)) || '-';
+}
+
+function shownLabels(values: Statistics['values']): string {
   const texts = Object.entries(values ?? {}).map(([value, count]) => `${clean(value)} ${count}`);
-  return (avg === null ? texts.slice(0, SHOWN_SCORES).join(', ') : score(avg)) || '-';
+  return texts.slice(0, SHOWN_SCORES).join(', ') + (texts.length > SHOWN_SCORES ? ', …' : '');
 }
 
 /** Scores of the whole experiment come first: they are few, and sum up the others. */

@@ -28,7 +28,14 @@ interface Counts {
 export interface KeyResult {
   readonly experiment: string;
   readonly mean: number | null;
+  /** Rows with a score. */
   readonly scored: number;
+  /** Runs with a score. */
+  readonly runs: number;
+  /** Number of scores; absent when it is `runs`. */
+  readonly scores?: number;
+  /** How far the runs of a row are apart; absent where no row has several with a score. */
+  readonly spread?: number;
   /** Absent for the baseline itself, like all below. */
   readonly difference?: number | null;
   readonly test?: Test;
@@ -121,8 +128,17 @@ export function worstFirst({ rows }: ScoreTable, worst: Float64Array): Uint32Arr
 }
 
 function alone(experiment: ExperimentScores, key: string): KeyResult {
-  const scores = scored(experiment.keys.get(key));
-  return { experiment: experiment.id, mean: meanOf(scores), scored: scores.length };
+  const ofKey = experiment.keys.get(key);
+  const means = scored(ofKey);
+  const { runs = 0, scores = 0, spread } = ofKey ?? {};
+  return {
+    experiment: experiment.id,
+    mean: meanOf(means),
+    scored: means.length,
+    runs,
+    ...(scores !== runs && { scores }),
+    ...(spread !== undefined && Number.isFinite(spread) && { spread }),
+  };
 }
 
 function compareScores(

@@ -9,6 +9,12 @@ import { latencyOf, storable } from '../sql';
 /** Scores of one key in one experiment: the mean per row, NaN where there is none. */
 export interface KeyScores {
   readonly means: Float64Array;
+  /** Number of runs with a score. */
+  readonly runs: number;
+  /** Number of scores: more than runs where one has several. */
+  readonly scores: number;
+  /** The mean standard deviation of the runs of a row, over rows with several that are scored; undefined without any. */
+  readonly spread?: number;
   /** True when every single score is 0 or 1. */
   readonly passFail: boolean;
   readonly least: number;
@@ -266,28 +272,54 @@ class Unpacked {
     return labels.length > 0 ? { labels, codes } : undefined;
   }
 
-  /** Undefined when none of them is a row's. */
+  /** Undefined when none of them is a row's. A row has the mean of its runs, and a run the mean of its scores. */
   private keyScores({ data, sources }: PackedScores, rows: number): KeyScores | undefined {
     if (data.length === 0) return undefined;
-    const sums = new Float64Array(rows);
-    const counts = new Uint32Array(rows);
+    const ofRuns = new Float64Array(this.rowOfRun.length);
+    const counts = new Uint32Array(this.rowOfRun.length);
     let passFail = true;
+    let scores = 0;
     let [least, most] = [Infinity, -Infinity];
     for (let offset = 0; offset < data.length; offset += SCORE_BYTES) {
       const run = this.runIds.find(data, offset);
       // Of a run that is no row's: a child, or one without an example.
       if (run < 0) continue;
-      const row = this.rowOfRun[run]!;
       const score = data.readDoubleBE(offset + ID_BYTES);
-      sums[row]! += score;
-      counts[row]!++;
+      ofRuns[run]! += score;
+      counts[run]!++;
+      scores++;
       if (score !== 0 && score !== 1) passFail = false;
       if (score < least) least = score;
       if (score > most) most = score;
     }
     if (least > most) return undefined;
-    for (let row = 0; row < rows; row++) sums[row] = counts[row] ? sums[row]! / counts[row]! : NaN;
-    return { means: sums, passFail, least, most, sources };
+    return { ...this.rowMeans(ofRuns, counts, rows), scores, passFail, least, most, sources };
+  }
+
+  /** Means by row of the sums and numbers of scores by run, and how far the runs of a row are apart. */
+  private rowMeans(sums: Float64Array, counts: Uint32Array, rows: number) {
+    const means = new Float64Array(rows);
+    const squares = new Float64Array(rows);
+    const runsOfRow = new Uint32Array(rows);
+    let runs = 0;
+    for (let run = 0; run < counts.length; run++) {
+      if (!counts[run]) continue;
+      runs++;
+      const row = this.rowOfRun[run]!;
+      const mean = sums[run]! / counts[run]!;
+      const before = runsOfRow[row] ? means[row]! : 0;
+      means[row] = before + (mean - before) / ++runsOfRow[row]!;
+      squares[row]! += (mean - before) * (mean - means[row]);
+    }
+    let [repeated, apart] = [0, 0];
+    for (let row = 0; row < rows; row++) {
+      const count = runsOfRow[row]!;
+      if (count === 0) means[row] = NaN;
+      if (count < 2) continue;
+      repeated++;
+      apart += Math.sqrt(squares[row]! / (count - 1));
+    }
+    return { means, runs, spread: repeated > 0 ? apart / repeated : undefined };
   }
 }
 

@@ -11,7 +11,8 @@ export interface Warning {
     | 'score sources differ'
     | 'key not scored'
     | 'scores outside configuration'
-    | 'keys left out';
+    | 'keys left out'
+    | 'several scores on a run';
   readonly message: string;
   readonly experiment?: string;
   readonly key?: string;
@@ -85,6 +86,12 @@ function scoreWarnings({ experiments }: ScoreTable, key: string, bounds: Bounds 
   if (new Set(scores.map(({ sources }) => sources.join())).size > 1) {
     const message = `The scores of ${key} come from different kinds of source: ${sourcesOf(scores).join(', ')}.`;
     warnings.push({ code: 'score sources differ', key, message });
+  }
+  for (const { id, name, keys } of experiments) {
+    const { runs = 0, scores: count = 0 } = keys.get(key) ?? {};
+    if (count === runs) continue;
+    const message = `${name} has ${count} scores of ${key} on ${runs} runs: a run counts with the mean of its scores.`;
+    warnings.push({ code: 'several scores on a run', key, experiment: id, message });
   }
   const { min = -Infinity, max = Infinity } = bounds ?? {};
   if (scores.some(({ least, most }) => least < min || most > max)) {

@@ -13,6 +13,7 @@ const warning = object('ComparisonWarning', {
     oneOf(
       ...['rows being stored', 'example versions differ', 'row sets differ', 'score kinds differ'],
       ...['score sources differ', 'key not scored', 'scores outside configuration', 'keys left out'],
+      'several scores on a run',
     ),
     'What makes the comparison less sound.',
   ),
@@ -55,6 +56,15 @@ const result = object('KeyResult', {
   experiment: noted(uuid, 'Experiment that the result is about.'),
   mean: noted(nullable(number), 'Mean over the rows with a score; null without a score.'),
   scored: noted(integer, 'Number of rows with a score.'),
+  runs: noted(integer, 'Number of runs with a score, of the `run_count` of the experiment.'),
+  'scores?': noted(
+    integer,
+    'Number of scores; absent when each scored run has one. A run with several counts with their mean.',
+  ),
+  'spread?': noted(
+    number,
+    'Mean standard deviation of the runs of a row, over the rows that were run and scored several times; absent without any.',
+  ),
   'difference?': noted(
     nullable(number),
     'Mean of the paired differences to the baseline: positive when the experiment is higher; null without a pair, absent for the baseline.',

@@ -114,7 +114,7 @@ describe('A comparison of pass and fail', () => {
   it('counts every row once, and names its tests', async () => {
     const { results, ...key } = keyOf(await compare()) as ReturnType<typeof keyOf> & Record<string, unknown>;
     expect(key).toEqual({ key: 'correct', kind: 'pass/fail', direction: 'higher is better' });
-    expect(results[0]).toEqual({ experiment: base, mean: 5 / 6, scored: 6 });
+    expect(results[0]).toEqual({ experiment: base, mean: 5 / 6, scored: 6, runs: 6 });
     const counts = { better: 1, worse: 2, same: 1, missing: 1, extra: 1, errored: 1, unscored: 1 };
     expect(results[1]).toMatchObject({
       experiment: next,
@@ -192,7 +192,7 @@ describe('A comparison of pass and fail', () => {
 
   it('is of one experiment alone as well, with nothing tested', async () => {
     const answer = await compare('', [base]);
-    expect(keyOf(answer).results).toEqual([{ experiment: base, mean: 5 / 6, scored: 6 }]);
+    expect(keyOf(answer).results).toEqual([{ experiment: base, mean: 5 / 6, scored: 6, runs: 6 }]);
     expect(answer.json).toMatchObject({ baseline: base, page: { total: answer.json.rows, next_offset: null } });
     expect((await compare('format=summary', [base])).json.experiments).toHaveLength(1);
   });

@@ -121,6 +121,13 @@ export function Head(props: HeadProps) {
                     </th>
                     <td className={css.number} data-label="Mean">
                       {figure(result?.mean)}
+                      {of?.spread !== undefined && <span className={css.faint}> ± {figure(of.spread)}</span>}
+                      {of && of.runs < run_count && (
+                        <span className={css.faint} title="Runs with a score">
+                          {' '}
+                          ({whole(of.runs)} of {whole(run_count)})
+                        </span>
+                      )}
                     </td>
                     {!alone && (
                       <Difference

@@ -111,6 +111,6 @@ export function differing(sessions: readonly Pick<Session, 'extra'>[]): string[]
 }
 
 /** Half the width of the 95 % interval of a mean, undefined where there is none. */
-export function halfWidth({ n, stdev }: { n: number; stdev: number | null }): number | undefined {
-  return stdev === null || n < 2 ? undefined : (1.96 * stdev) / Math.sqrt(n);
+export function halfWidth({ n, scores = n, stdev }: { n: number; scores?: number; stdev: number | null }) {
+  return stdev === null || scores < 2 ? undefined : (1.96 * stdev) / Math.sqrt(scores);
 }

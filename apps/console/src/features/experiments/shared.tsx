@@ -81,7 +81,10 @@ function Experiments({ token }: { token: string }) {
               isStoring(session) ? (
                 <span className={css.storing}>storing</span>
               ) : (
-                <Mean statistics={statisticsOf(session)[key]} />
+                <Mean
+                  statistics={statisticsOf(session)[key]}
+                  runs={session.feedback_stats?.[key] ? session.run_count : null}
+                />
               ),
           })),
           { title: 'p50', kind: number, cell: ({ latency_p50 }) => duration(latency_p50) },

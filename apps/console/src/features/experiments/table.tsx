@@ -272,6 +272,7 @@ function Row({ session, dataset, keys, columns, ticked, onTick }: RowProps) {
               key={key}
               label={key}
               statistics={statisticsOf(session)[key]}
+              runs={session.feedback_stats?.[key] ? session.run_count : null}
               against={session.against_baseline?.differences[key]}
             />
           ))}
@@ -313,14 +314,16 @@ type Statistics = NonNullable<Session['feedback_stats']>[string];
 interface ScoreProps {
   readonly label: string;
   readonly statistics?: Statistics;
+  /** Number of all runs; null for a score of the whole experiment. */
+  readonly runs: number | null;
   /** Difference from the baseline of the dataset. */
   readonly against?: number;
 }
 
-function Score({ label, statistics, against }: ScoreProps) {
+function Score({ label, statistics, runs, against }: ScoreProps) {
   return (
     <td className={css.number} data-label={label}>
-      <Mean statistics={statistics} />
+      <Mean statistics={statistics} runs={runs} />
       {against !== undefined && (
         <span className={css.faint} title="Difference from the baseline of the dataset">
           {' '}
@@ -332,13 +335,22 @@ function Score({ label, statistics, against }: ScoreProps) {
 }
 
 /** The mean of a score and half the width of its interval. */
-export function Mean({ statistics }: { statistics?: Statistics }) {
+export function Mean({ statistics, runs }: { statistics?: Statistics; runs: number | null }) {
   if (statistics?.avg === undefined || statistics.avg === null) return <span className={css.faint}>–</span>;
   const half = halfWidth(statistics);
+  const { n, scores = n, scored = scores } = statistics;
   return (
-    <span title={`${whole(statistics.n)} scores; mean and half the width of its 95 % interval`}>
+    <span
+      title={`${whole(scored)} of ${whole(runs ?? n)} runs scored, ${whole(scores)} scores; mean and half the width of its 95 % interval`}
+    >
       {figure(statistics.avg)}
       {half !== undefined && <span className={css.faint}> ±{half.toPrecision(1)}</span>}
+      {runs !== null && scored < runs && (
+        <span className={css.faint}>
+          {' '}
+          ({whole(scored)} of {whole(runs)})
+        </span>
+      )}
     </span>
   );
 }
