@@ -1,4 +1,4 @@
-import { ComparativeExperimentEntity } from './compare/comparative-experiment.entity';
+import { ComparativeExperimentEntity } from './comparative/comparative-experiment.entity';
 import { DatasetEntity, DatasetTagEntity, DatasetVersionEntity } from './datasets/dataset.entity';
 import { ExampleEntity } from './examples/example.entity';
 import {

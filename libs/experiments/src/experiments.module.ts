@@ -8,9 +8,9 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Pool } from 'pg';
-import { ComparativeExperimentCommands } from './compare/comparative-experiments.commands';
-import { ComparativeExperimentsController } from './compare/comparative-experiments.controller';
-import { comparativeExperimentsView } from './compare/comparative-experiments.projection';
+import { ComparativeExperimentCommands } from './comparative/comparative-experiments.commands';
+import { ComparativeExperimentsController } from './comparative/comparative-experiments.controller';
+import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
 import { CompareController } from './compare/compare.controller';
 import { Comparisons } from './compare/compare.service';
 import { ComparisonViewController } from './compare/comparison-view.controller';

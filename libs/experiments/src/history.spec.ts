@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventing/testing';
-import { comparativeExperimentAggregate } from './compare/comparative-experiment';
+import { comparativeExperimentAggregate } from './comparative/comparative-experiment';
 import { datasetModel } from './datasets/dataset';
 import { feedbackConfigModel } from './feedback/feedback-config';
 import { experimentModel } from './sessions/experiment';

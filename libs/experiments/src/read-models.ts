@@ -1,5 +1,5 @@
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import { comparativeExperimentsView } from './compare/comparative-experiments.projection';
+import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
 import { experimentsView } from './sessions/experiments.projection';
 import { PayloadStore } from './storage/payload.store';
 import { PersistRuns } from './storage/persist.consumer';

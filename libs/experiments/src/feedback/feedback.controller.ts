@@ -29,7 +29,7 @@ import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/commo
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
-import { ComparativeExperimentCommands } from '../compare/comparative-experiments.commands';
+import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
 import { sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.projection';
 import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback.body';

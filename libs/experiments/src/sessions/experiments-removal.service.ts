@@ -1,9 +1,9 @@
 import { Followers, serviceCaller, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { deleteComparison } from '../compare/comparative-experiment';
-import { ComparativeExperimentCommands } from '../compare/comparative-experiments.commands';
-import { comparativeExperimentsView } from '../compare/comparative-experiments.projection';
+import { deleteComparison } from '../comparative/comparative-experiment';
+import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
+import { comparativeExperimentsView } from '../comparative/comparative-experiments.projection';
 import { sealsOf } from '../sharing/shares.service';
 import { PayloadStore } from '../storage/payload.store';
 import { DatasetCommands } from '../datasets/datasets.commands';
