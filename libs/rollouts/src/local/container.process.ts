@@ -12,6 +12,8 @@ const DRAIN_MS = 10_000;
 const DRAIN_BYTES = 16 * 1024 ** 2;
 /** How often it is looked how much it has written to files (ms). */
 const SIZE_MS = 5000;
+/** How many of these looks go by between two at its volumes: the engine counts the files of all volumes it has for that. */
+const VOLUMES_EVERY = 12;
 /** How long the engine has to tell that a container has ended that was removed (ms): one that hangs never does. */
 const LOST_MS = 5000;
 const HEADER_BYTES = 8;
@@ -23,6 +25,15 @@ interface Stats {
   readonly read: string;
   readonly cpu_stats: { readonly cpu_usage: { readonly total_usage: number } };
   readonly memory_stats: { readonly usage?: number; readonly stats?: Readonly<Record<string, number>> };
+}
+
+interface Written {
+  readonly SizeRw?: number;
+  readonly Mounts?: readonly { readonly Type: string; readonly Name?: string }[] | null;
+}
+
+interface Volumes {
+  readonly Volumes?: readonly { readonly Name: string; readonly UsageData?: { readonly Size: number } | null }[] | null;
 }
 
 /** A container that was started, which is removed when it has ended. */
@@ -117,14 +128,32 @@ export class ContainerProcess implements RunningProgram {
   /** Ends it when the files that it has written are too large: they would fill the disk of this machine. */
   private async weigh(): Promise<void> {
     const { signal } = this.over;
-    for (;;) {
+    let inVolumes = 0;
+    for (let looks = 0; ;) {
       await delay(SIZE_MS, undefined, { signal, ref: false });
-      const { SizeRw = 0 } = (await this.engine.call('GET', `${this.path}/json?size=1`)) as { SizeRw?: number };
-      if (SizeRw <= this.most.disk) continue;
-      this.isFull = true;
-      await this.engine.call('POST', `${this.path}/kill`);
-      return;
+      try {
+        const found = (await this.engine.call('GET', `${this.path}/json?size=1`)) as Written;
+        const before = inVolumes;
+        if (looks++ % VOLUMES_EVERY === 0) inVolumes = await this.sizeOfVolumes(found).catch(() => before);
+        if ((found.SizeRw ?? 0) + inVolumes <= this.most.disk) continue;
+        this.isFull = true;
+        await this.engine.call('POST', `${this.path}/kill`);
+        return;
+      } catch {
+        // The engine may answer at the next look.
+      }
     }
+  }
+
+  /** Returns bytes in the volumes that its image declares, which go with it; 0 where the engine does not tell. */
+  private async sizeOfVolumes({ Mounts }: Written): Promise<number> {
+    const own = new Set(
+      (Mounts ?? []).flatMap(({ Type, Name }) => (Type === 'volume' && Name !== undefined ? Name : [])),
+    );
+    if (own.size === 0) return 0;
+    const { Volumes } = (await this.engine.call('GET', '/system/df?type=volume')) as Volumes;
+    const sizes = (Volumes ?? []).map(({ Name, UsageData }) => (own.has(Name) ? Math.max(0, UsageData?.Size ?? 0) : 0));
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** Notes what it uses, as often as the engine tells it. */

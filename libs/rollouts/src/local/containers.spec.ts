@@ -27,6 +27,7 @@ const TOKEN = 'sesame-open\nsecond line';
 interface TestEngine {
   readonly socket: string;
   readonly containers: () => Promise<string[]>;
+  readonly write: (bytes: number) => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -42,7 +43,12 @@ async function standIn(): Promise<TestEngine> {
     engine.images.set(imageOf(version), { Id: `sha256:${version}`, words, env: { VERSION: version } });
   }
   await engine.start();
-  return { socket, containers: async () => [...engine.containers.keys()], stop: () => engine.stop() };
+  return {
+    socket,
+    containers: async () => [...engine.containers.keys()],
+    write: (bytes) => (engine.written = bytes),
+    stop: () => engine.stop(),
+  };
 }
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -87,6 +93,20 @@ describe('an image, with a stand-in for an engine', () => {
       throw new Error(`${statuses.join()} ${await said('build')} ${await said('deploy')}`);
     return statuses;
   }
+
+  it('fails when it has written too much three times in a row, until somebody starts it', async () => {
+    const id = await service.deployment({}, { TOKEN });
+    await deployed(id, await deploy(id, 'one'));
+    engine.write(apps.limits.disk + 1);
+    const { reason } = await until(
+      async () => apps.inspect(id)[0]!,
+      ({ state }) => state === 'FAILED',
+    );
+    expect(reason).toBe('The program wrote more files than its limit of 4295 MB.');
+    engine.write(0);
+    await apps.restart(id, new AbortController().signal);
+    expect(apps.inspect(id)).toMatchObject([{ state: 'RUNNING' }]);
+  });
 
   it('is pulled, started without rights, and stays when the next one does not start', async () => {
     const id = await service.deployment({}, { TOKEN });

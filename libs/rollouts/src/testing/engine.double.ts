@@ -40,6 +40,8 @@ export class EngineDouble {
   readonly networks = new Map<string, Readonly<Record<string, string>>>();
   /** The requests to create containers. */
   readonly created: Wanted[] = [];
+  /** Bytes that every container says to have written. */
+  written = 0;
   private readonly server: Server;
 
   constructor(readonly socket: string) {
@@ -62,9 +64,8 @@ export class EngineDouble {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url!, 'http://engine');
-    const [, kind = '', name = '', verb = ''] = /^\/([^/]+)(?:\/(.+?))?(?:\/(json|start|stop|wait|logs|stats))?$/.exec(
-      url.pathname,
-    )!;
+    const [, kind = '', name = '', verb = ''] =
+      /^\/([^/]+)(?:\/(.+?))?(?:\/(json|start|stop|kill|wait|logs|stats))?$/.exec(url.pathname)!;
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const body = parts.length > 0 ? (JSON.parse(Buffer.concat(parts).toString()) as unknown) : undefined;
@@ -116,7 +117,11 @@ export class EngineDouble {
       return send(response, 204, {});
     }
     if (verb === 'wait') return send(response, 200, { StatusCode: await container.exit });
-    if (verb === 'json') return send(response, 200, { State: { OOMKilled: false } });
+    if (verb === 'json') return send(response, 200, { State: { OOMKilled: false }, SizeRw: this.written });
+    if (verb === 'kill') {
+      container.child?.kill('SIGKILL');
+      return send(response, 204, {});
+    }
     if (verb === 'logs') return this.follow(container, response);
     const use = { cpu_stats: { cpu_usage: { total_usage: 1 } }, memory_stats: { usage: 5e6 } };
     response.write(`${JSON.stringify({ read: new Date().toISOString(), ...use })}\n`);

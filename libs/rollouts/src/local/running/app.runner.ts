@@ -283,6 +283,7 @@ export class AppRunner {
     const { restarts, lastError: last_error } = this.record(index);
     const running = replica?.running;
     const seen = { name, restarts, ...seenOf(running), last_error };
+    if (replica?.isOver) return { ...seen, state: 'FAILED', reason: last_error };
     if (replica?.isCrashing) return { ...seen, state: 'CRASH_LOOPING', reason: this.crashing(replica.failures) };
     if (running?.trouble) return { ...seen, state: 'UNRESPONSIVE', reason: running.trouble };
     if (running) return { ...seen, state: 'RUNNING', reason: null };
@@ -552,6 +553,7 @@ export class AppRunner {
   private get crashLoop(): string | undefined {
     const { replicas } = this;
     if (replicas.length === 0 || !replicas.every(({ isCrashing }) => isCrashing)) return undefined;
+    if (replicas.every(({ isOver }) => isOver)) return this.lastError ?? undefined;
     return this.crashing(Math.max(...replicas.map(({ failures }) => failures)));
   }
 
