@@ -12,7 +12,7 @@ async function* inPieces(text: string, size: number): AsyncGenerator<Buffer> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
 
-async function bodyOf(rows: AsyncIterable<FileRow>, options: Partial<BodyOptions> = {}) {
+async function bodyOf(rows: AsyncIterable<FileRow>, options: Given = {}) {
   let text = '';
   const all: BodyOptions = {
     header: { experiment_name: 'e', dataset_name: 'd' },
@@ -20,7 +20,13 @@ async function bodyOf(rows: AsyncIterable<FileRow>, options: Partial<BodyOptions
     rowIds: 'inputs',
     ...options,
   };
-  for await (const piece of uploadBody(rows, all, () => undefined)) text += piece;
+  for await (const piece of uploadBody(
+    rows,
+    all,
+    () => undefined,
+    (note) => options.report?.note(note),
+  ))
+    text += piece;
   return { text, json: JSON.parse(text) };
 }
 
@@ -168,10 +174,31 @@ describe('Row ids', () => {
 
   it('are those of the file: UUIDs as they are, other names as UUIDs of their own', async () => {
     const uuid = '0196b1f0-0000-7000-8000-000000000001';
-    const [own, named, again] = ids((await csv(`inputs.a,row_id\n1,${uuid}\n1,q-17\n2,q-17\n`)).json);
+    const { json } = await csv(`inputs.a,row_id\n1,${uuid}\n1,q-17\n1,q-17\n`);
+    const [own, named, again] = ids(json);
     expect(own).toBe(uuid);
     expect(named).not.toBe(own);
     expect(again).toBe(named);
+    expect(json.results.map((row: { row_name?: string }) => row.row_name)).toEqual([undefined, 'q-17', 'q-17']);
+    const number = await jsonl('{"row_id":12345678901234567890,"inputs":{}}');
+    expect(number.json.results[0].row_name).toBe('12345678901234567890');
+  });
+
+  it('are apart where one example could not hold both rows, which both places are told of', async () => {
+    const report = new ImportReport();
+    const text = 'inputs.a,expected_outputs.b,row_id\n1,x,q\n2,x,q\n2,x,q\n5,x,\n5,y,\n5,,\n5,y,\n6,,\n6,z,\n';
+    const { json } = await csv(text, { report });
+    const [q, other, again, five, apart, none, last, six, late] = ids(json);
+    expect([again, none, last]).toEqual([other, five, apart]);
+    expect(new Set([q, other, five, apart, six, late]).size).toBe(6);
+    expect(json.results[1].row_name).toBe('q');
+    expect(report.lines()).toEqual([
+      'row 2 (line 3) has the row_id q, as row 1 (line 2) has, but other inputs or expected outputs: it became a row of its own.',
+      expect.stringMatching(/^row 3 \(line 4\) has the row_id q/),
+      'row 5 (line 6) has the inputs of row 4 (line 5), but other expected outputs: it became a row of its own.',
+      expect.stringMatching(/^row 7 \(line 8\) has the inputs of row 4/),
+      expect.stringMatching(/^row 9 \(line 10\) has the inputs of row 8/),
+    ]);
   });
 
   it('can go by the number of the row', async () => {

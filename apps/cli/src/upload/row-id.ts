@@ -1,22 +1,72 @@
 import { createHash } from 'node:crypto';
+import { rowName } from './import-report';
 
 /** Of row ids that are made here. */
 const NAMESPACE = Buffer.from('6b1d6b1c3d5f5d1ea3cf1ad0f1eab7e0', 'hex');
 const UUID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
+/** A row of which an id is wanted; `inputs` and `reference` are JSON. */
+interface Row {
+  readonly name: string | undefined;
+  readonly inputs: string;
+  readonly reference: string | undefined;
+  /** From 1. */
+  readonly row: number;
+  readonly line: number;
+}
+
+interface Known {
+  readonly row: number;
+  readonly line: number;
+  readonly inputs: string;
+  readonly reference: string | undefined;
+}
+
+/**
+ * The ids of the rows of one file. The same id twice is a repetition; a row that has the id of another one, but other
+ * inputs or another reference, gets an id of its own, because one example could only keep one of them.
+ */
+export class RowIds {
+  private readonly known = new Map<string, Known>();
+
+  constructor(
+    private readonly by: 'inputs' | 'number',
+    private readonly onNote: (text: string) => void,
+  ) {}
+
+  /** The row's id, and its own name where that is no UUID. */
+  of(given: Row): { readonly id: string; readonly name: string | undefined } {
+    const { name } = given;
+    if (name === undefined && this.by === 'number') return { id: uuidOf(`row ${given.row - 1}`), name };
+    const inputs = canonical(JSON.parse(given.inputs));
+    const first = name === undefined ? uuidOf(`inputs ${inputs}`) : namedRowId(name);
+    const id = this.apart(first, given, inputs);
+    return { id, name: name !== undefined && UUID.test(name) && id === first ? undefined : name };
+  }
+
+  private apart(id: string, { name, row, line, reference }: Row, inputs: string): string {
+    const content = { inputs: digest(inputs), reference: reference && digest(canonical(JSON.parse(reference))) };
+    const known = this.known.get(id);
+    if (!known) this.known.set(id, { row, line, ...content });
+    const isSame = known?.inputs === content.inputs && (!content.reference || content.reference === known.reference);
+    if (!known || isSame) return id;
+    const [here, there] = [rowName({ row, line }), rowName(known)];
+    this.onNote(
+      name === undefined
+        ? `${here} has the inputs of ${there}, but other expected outputs: it became a row of its own.`
+        : `${here} has the row_id ${name}, as ${there} has, but other inputs or expected outputs: it became a row of its own.`,
+    );
+    return uuidOf(`apart ${id} ${content.inputs} ${content.reference}`);
+  }
+}
+
 /** The id of a row that names itself: its own UUID, or one that is the same for the same name. */
-export function namedRowId(name: string): string {
+function namedRowId(name: string): string {
   return UUID.test(name) ? name : uuidOf(`name ${name}`);
 }
 
-/** The id of a row by its inputs (JSON), whatever the order of their members. */
-export function rowIdOfInputs(inputs: string): string {
-  return uuidOf(`inputs ${canonical(JSON.parse(inputs))}`);
-}
-
-/** The id of a row by its place in the file. */
-export function rowIdOfNumber(row: number): string {
-  return uuidOf(`row ${row}`);
+function digest(text: string): string {
+  return createHash('sha1').update(text).digest('base64');
 }
 
 /** A UUID of version 5. */

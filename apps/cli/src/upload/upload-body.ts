@@ -1,6 +1,7 @@
 import { Usage } from '../failure';
+import { type Place, rowName } from './import-report';
 import type { RowDraft } from './row-draft';
-import { namedRowId, rowIdOfInputs, rowIdOfNumber } from './row-id';
+import { RowIds } from './row-id';
 import { shifted, TimeWindow } from '../time-window';
 
 /** A row of a file, and the line on which it begins. */
@@ -41,12 +42,14 @@ export async function* uploadBody(
   rows: AsyncIterable<FileRow>,
   options: BodyOptions,
   onRow: () => void,
+  onNote: (text: string) => void,
 ): AsyncGenerator<string> {
   const window = new TimeWindow();
+  const ids = new RowIds(options.rowIds, onNote);
   let piece = '{"results":[';
   let count = 0;
   for await (const { draft, line } of rows) {
-    piece += (count === 0 ? '' : ',\n') + rowText(draft, count, line, options, window);
+    piece += (count === 0 ? '' : ',\n') + rowText(draft, { row: count + 1, line }, ids, options, window);
     count++;
     onRow();
     if (piece.length < PIECE) continue;
@@ -62,16 +65,24 @@ export async function* uploadBody(
   yield `${piece}],${JSON.stringify(header).slice(1)}`;
 }
 
-function rowText(draft: RowDraft, index: number, line: number, options: BodyOptions, window: TimeWindow): string {
+function rowText(
+  draft: RowDraft,
+  place: Pick<Place, 'row' | 'line'>,
+  ids: RowIds,
+  options: BodyOptions,
+  window: TimeWindow,
+): string {
   const inputs = draft.object('inputs');
-  if (inputs === undefined) throw new Usage(`row ${index + 1} (line ${line}): it has no inputs.`);
-  const { row_id: name, start_time, end_time, ...texts } = Object.fromEntries(draft.texts);
-  const id = name === undefined ? madeId(inputs, index, options) : namedRowId(String(JSON.parse(name)));
+  if (inputs === undefined) throw new Usage(`${rowName(place)}: it has no inputs.`);
+  const { row_id: own, start_time, end_time, ...texts } = Object.fromEntries(draft.texts);
+  const reference = draft.object('expected_outputs');
+  const { id, name } = ids.of({ ...place, name: own && ownName(own), inputs, reference });
   const [start, end] = times(start_time, end_time, draft.latency, options);
   window.add(start);
   window.add(end);
   const members = [
     `"row_id":${JSON.stringify(id)}`,
+    ...(name === undefined ? [] : [`"row_name":${JSON.stringify(name)}`]),
     ...draft.members(),
     `"start_time":${start}`,
     `"end_time":${end}`,
@@ -80,8 +91,9 @@ function rowText(draft: RowDraft, index: number, line: number, options: BodyOpti
   return `{${members.join(',')}}`;
 }
 
-function madeId(inputs: string, index: number, { rowIds }: BodyOptions): string {
-  return rowIds === 'number' ? rowIdOfNumber(index) : rowIdOfInputs(inputs);
+/** The text of a `row_id`; a number keeps its digits. */
+function ownName(json: string): string {
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }
 
 /** Start and end as JSON: what one of them lacks, the other and the latency tell. */

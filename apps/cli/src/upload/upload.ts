@@ -60,8 +60,9 @@ export class Upload {
     this.progress.restart();
     const onBytes = (count: number) => this.progress.addBytes(count);
     const onRow = () => this.progress.addRow();
+    const onNote = (text: string) => this.report.note(text);
     const { body, gzip } = this.options;
-    const pieces = body ? uploadBody(this.checked(this.parsed(onBytes)), body, onRow) : this.file.open(onBytes);
+    const pieces = body ? uploadBody(this.checked(this.parsed(onBytes)), body, onRow, onNote) : this.file.open(onBytes);
     const source = Readable.from(pieces, { objectMode: false });
     if (!gzip) return source;
     return pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), () => undefined);

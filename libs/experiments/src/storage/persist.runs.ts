@@ -42,9 +42,12 @@ interface Current {
   readonly sequence: number;
   readonly inputs: string;
   readonly outputs: string | null;
+  /** True when it has metadata, which is the name of its row in the system of the client. */
+  readonly named: boolean;
 }
 
-const EXAMPLES = 'examples (id, dataset_id, tenant_id, valid_from, created_at, sequence, name, inputs, outputs)';
+const EXAMPLES =
+  'examples (id, dataset_id, tenant_id, valid_from, created_at, sequence, name, inputs, outputs, metadata)';
 const RUNS = `runs (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time, end_time,
   status, error, inputs, outputs, extra, row_number)`;
 const FEEDBACK = `feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction, source_type,
@@ -176,7 +179,8 @@ export class RunWriter {
       name: 'current examples',
       text: `select id, dataset_id = $3 as mine, (extract(epoch from valid_from) * 1000000)::bigint as from,
                (extract(epoch from created_at) * 1000000)::bigint as created, sequence,
-               replace(inputs_md5::text, '-', '') as inputs, replace(outputs_md5::text, '-', '') as outputs
+               replace(inputs_md5::text, '-', '') as inputs, replace(outputs_md5::text, '-', '') as outputs,
+               metadata is not null as named
              from examples where id = any($1::uuid[]) and tenant_id = $2 and valid_to is null
              order by dataset_id = $3`,
       values: [ids, this.facts.tenant, this.facts.dataset],
@@ -209,15 +213,16 @@ export class RunWriter {
     const version = { id: uuidBytes(id), from: this.time, inputs: row.inputs };
     written.set(id, version);
     examples
-      .row(9)
+      .row(10)
       .field(version.id)
       .encoded(this.owners.example)
       .time(this.time)
       .time(own ? Number(own.created) : this.time)
       .integer(own ? own.sequence : number)
-      .field(row.name ?? Buffer.from(row.id))
+      .field(row.rowName?.characters ?? row.name ?? Buffer.from(row.id))
       .field(row.inputs)
-      .field(row.expectedOutputs);
+      .field(row.expectedOutputs)
+      .field(row.rowName?.metadata ?? null);
     return version;
   }
 
@@ -307,7 +312,8 @@ function sameInputs(row: StoredRow, { inputs }: Version): boolean {
 /** Expected outputs that an upload leaves out say nothing about the example's. */
 function unchanged(current: Current, row: StoredRow): boolean {
   if (current.inputs !== md5(row.inputs)) return false;
-  return row.expectedOutputs === null || current.outputs === md5(row.expectedOutputs);
+  if (row.expectedOutputs === null) return true;
+  return current.outputs === md5(row.expectedOutputs) && (current.named || row.rowName === null);
 }
 
 function md5(bytes: Buffer): string {

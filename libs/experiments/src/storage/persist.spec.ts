@@ -104,6 +104,24 @@ describe('a few seconds after an upload', () => {
     expect(json).toMatchObject({ reference_dataset_id: dataset, reference_example_id: given.row_id, session_id: id });
   });
 
+  it('its examples have the names that rows have elsewhere, in lists and exports', async () => {
+    const given = { ...row({ expected_outputs: { a: 1 } }), row_name: 'Q "17"\u0001 ü' };
+    const { id, dataset } = await persisted(experiment({}, [row(), given]));
+    const one = async () => (await service.get(`/api/v1/examples/${given.row_id}`)).json;
+    const named = { name: given.row_name, metadata: { row_id: given.row_name }, outputs: { a: 1 } };
+    expect(await one()).toMatchObject(named);
+    const found = (await service.get(`/api/v1/datasets/${dataset}/compare/export?experiments=${id}&format=jsonl`)).text;
+    const lines = found
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { row_id: string; example_id: string });
+    expect(lines.find(({ example_id }) => example_id === given.row_id)).toMatchObject({ row_id: given.row_name });
+    const { json } = await service.get(`/api/v1/datasets/${dataset}`);
+    const unnamed = row({ inputs: given.inputs, expected_outputs: { a: 1 }, row_id: given.row_id });
+    await persisted({ ...experiment({}, [unnamed]), dataset_id: dataset, dataset_name: json.name });
+    expect(await one()).toMatchObject(named);
+  });
+
   it('feedback has its source, its times and its opaque members as they were sent', async () => {
     const score = {
       key: 'k',

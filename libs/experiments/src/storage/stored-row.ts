@@ -9,6 +9,8 @@ export interface StoredRow {
   readonly id: string;
   /** UTF-8 */
   readonly name: Buffer | null;
+  /** The row's own name and, as JSON text, the metadata of its example that have it. */
+  readonly rowName: { readonly characters: Buffer; readonly metadata: Buffer } | null;
   readonly start: number;
   readonly end: number;
   readonly inputs: Buffer;
@@ -41,7 +43,16 @@ export interface StoredScore {
 }
 
 const ROW = new MemberNames([
-  ...(['row_id', 'run_name', 'start_time', 'end_time', 'inputs', 'expected_outputs', 'actual_outputs'] as const),
+  ...([
+    'row_id',
+    'row_name',
+    'run_name',
+    'start_time',
+    'end_time',
+    'inputs',
+    'expected_outputs',
+    'actual_outputs',
+  ] as const),
   ...(['error', 'run_metadata', 'evaluation_scores'] as const),
 ]);
 const SCORE = new MemberNames([
@@ -51,6 +62,7 @@ const SCORE = new MemberNames([
 const SOURCE = new MemberNames(['type', 'metadata']);
 const TIME = datetime();
 const METADATA = [Buffer.from('{"metadata":'), Buffer.from('}')] as const;
+const ROW_ID = [Buffer.from('{"row_id":'), Buffer.from('}')] as const;
 const API = Buffer.from('api');
 const NO_INPUTS = Buffer.from('{}');
 const NOTHING = Buffer.alloc(0);
@@ -66,6 +78,7 @@ export function readRow(json: Buffer): StoredRow {
   return {
     id: canonicalUuid(String(members.value('row_id'))) ?? '',
     name: notEmpty(members.characters('run_name')),
+    rowName: rowName(members),
     start: parsed(members, 'start_time', TIME)?.micros ?? 0,
     end: parsed(members, 'end_time', TIME)?.micros ?? 0,
     inputs: members.raw('inputs') ?? NO_INPUTS,
@@ -104,6 +117,11 @@ function sentBytes(score: number | boolean | null, members: NamedMembers<'score'
   if (score === null || (typeof score === 'number' && !isLarge(score))) return null;
   const sent = sentScore(score, members.raw('score')!.toString('latin1'));
   return sent === null ? null : Buffer.from(sent);
+}
+
+function rowName(members: NamedMembers<'row_name'>): StoredRow['rowName'] {
+  const [json, characters] = [members.raw('row_name'), members.characters('row_name')];
+  return json && characters && { characters, metadata: Buffer.concat([ROW_ID[0], json, ROW_ID[1]]) };
 }
 
 function notEmpty(characters: Buffer | null): Buffer | null {

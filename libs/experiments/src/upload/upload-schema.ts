@@ -17,6 +17,8 @@ import {
 
 /** Longest name that the index on names can hold. */
 const MOST_NAME = 512;
+/** Longest identifier of a row in the system of a client. */
+const MOST_ROW_NAME = 1000;
 const SOURCES = ['app', 'api', 'model', 'auto_eval'] as const;
 
 /** Text that is stored as the JSON token it was sent as. */
@@ -106,6 +108,10 @@ export const rowSchema = object(
     row_id: note(
       uuid(),
       'Identifier of the example, chosen by the client: the same `row_id` in a later upload is the same example, and twice in one upload it is a repetition.',
+    ),
+    row_name: note(
+      optional(str({ min: 1, max: MOST_ROW_NAME })),
+      'The identifier of the row in the system of the client where that is no UUID: the name of the example, and `row_id` in its metadata and in exports.',
     ),
     inputs: note(rawDict(), 'Input of the run and of the example; any members, given back byte for byte.'),
     expected_outputs: note(optional(rawDict()), 'Reference output of the example; any members.'),
