@@ -8,24 +8,29 @@ import type { Running } from './start';
  */
 const SAME_SIGNAL_MS = 1000;
 
+/** Time limit for stopping (ms): longer than anything takes that ends. */
+const STOP_MS = 90_000;
+
 let stoppingSince: number | undefined;
 
 /**
  * Runs what `start` starts until Ctrl-C or SIGTERM, and prints `banner` once it listens. Exit codes: 0 stopped, 1 could
- * not start, 2 wrong settings.
+ * not start, or did not stop within `stopMs` milliseconds, 2 wrong settings.
  */
 export async function run<R extends Running>(
   start: (settings: Settings) => Promise<R>,
   banner: (running: R, settings: Settings) => string | Promise<string>,
+  stopMs = STOP_MS,
 ): Promise<void> {
   const settings = settingsOrExit();
   // Work that nobody waits for may fail, as when the database goes away; whoever does wait is told.
   process.on('unhandledRejection', (reason) => console.error(reason));
   const starting = start(settings);
   // A process that another one has started leaves Ctrl-C to that one, and ends with it.
-  if (process.connected) process.on('SIGINT', () => undefined).once('disconnect', () => stop('No parent', starting));
-  else process.on('SIGINT', () => stop('SIGINT', starting));
-  process.on('SIGTERM', () => stop('SIGTERM', starting));
+  if (process.connected)
+    process.on('SIGINT', () => undefined).once('disconnect', () => stop('No parent', starting, stopMs));
+  else process.on('SIGINT', () => stop('SIGINT', starting, stopMs));
+  process.on('SIGTERM', () => stop('SIGTERM', starting, stopMs));
   try {
     const running = await starting;
     const text = await banner(running, settings);
@@ -36,14 +41,20 @@ export async function run<R extends Running>(
   }
 }
 
-/** Handles signals: the first one stops everything in order, a later one ends the process at once. */
-function stop(signal: string, starting: Promise<Running>): void {
+/** Handles signals: the first one stops everything in order, a later one ends the process at once, and so does the time limit. */
+function stop(signal: string, starting: Promise<Running>, stopMs: number): void {
   if (stoppingSince !== undefined) {
     if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
     return;
   }
   stoppingSince = performance.now();
   console.log(`${signal}: stopping${process.connected ? '.' : '; send it again to stop at once.'}`);
+  setTimeout(() => {
+    console.error(
+      `It did not stop within ${stopMs / 1000} seconds and ends now. What was not stored is done again by the next one.`,
+    );
+    process.exit(1);
+  }, stopMs);
   starting
     .then((running) => running.stop())
     .then(() => process.exit(0))

@@ -6,6 +6,7 @@ import { EventStore } from '../core/event-store';
 import { type Consumer, type EventHandler, ParkedRetries } from './parked-retries';
 import { ParkedSubjects } from './parked-subjects';
 import { PATIENCE, reasonOf } from '../followers/retries';
+import { endOf } from '../followers/stop';
 
 /**
  * Time after which handled events are recorded as handled, once the handler that runs then has ended (ms). One statement
@@ -51,7 +52,7 @@ export class Consumers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   onApplicationShutdown(): Promise<void> {
-    return this.retries.stop();
+    return endOf(this.retries.stop(), this.logger, () => 'A retry of a consumer');
   }
 
   /**

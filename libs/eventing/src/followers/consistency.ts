@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { outsideRequest, SharedReads } from '@fairlead/postgres';
 import { Unavailable } from '@fairlead/schema';
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { EventStore } from '../core/event-store';
 import { Followers } from './followers';
 import { readsBehind } from './metrics';
 import { NewestEvents } from './newest-events';
+import { endOf } from './stop';
 import { Wakeups } from '../postgres/wakeups';
 
 /** A view did not contain the newest event of the workspace within the time limit (503). */
@@ -45,7 +46,7 @@ export class Consistency implements OnApplicationBootstrap, OnApplicationShutdow
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.following;
+    await endOf(this.following ?? Promise.resolve(), new Logger('Consistency'), () => 'The tail of the log');
   }
 
   /**

@@ -1,4 +1,4 @@
-import { Controller, Module } from '@nestjs/common';
+import { Controller, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { transaction } from '@fairlead/postgres';
@@ -66,6 +66,21 @@ it('hands every event to a follower once and in order, old ones first', async ()
   const { position } = await store.append('old-1', 2, [noted], {});
   expect(await followers.passed(position, ['all'], 60_000)).toBe(true);
   expect(await seenBy('all', 'old-1')).toEqual([1, 2, 3]);
+});
+
+it('does not keep a process from stopping when it hangs, and is named', async () => {
+  let letGo: (() => void) | undefined;
+  const followers = new Followers(store, database.pool, undefined, 100);
+  const told = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+  followers.register({ name: 'hangs', handle: () => new Promise<void>((resolve) => (letGo = resolve)) });
+  followers.register(writing('does not hang', ['other']));
+  followers.onApplicationBootstrap();
+  await store.append('hanging-1', 'any', [noted], {});
+  await until(() => letGo);
+  await followers.onApplicationShutdown();
+  expect(told.mock.calls).toEqual([['The followers (hangs) did not stop within 100 ms and is left behind.']]);
+  told.mockRestore();
+  letGo!();
 });
 
 it('goes on from its checkpoint after a restart', async () => {

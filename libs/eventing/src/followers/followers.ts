@@ -9,6 +9,7 @@ import { batches, failures, handledEvents } from './metrics';
 import { ParkedSubjects } from '../consumers/parked-subjects';
 import { PATIENCE, reasonOf } from './retries';
 import { SetAside, type Waiting } from './set-aside';
+import { endOf } from './stop';
 import { traceHandling } from '../core/tracing';
 import { Wakeups } from '../postgres/wakeups';
 
@@ -57,7 +58,7 @@ const RETRY_MS = { first: 100, most: 1000 };
  * Runs the followers of this process, each by itself. When a follower cannot apply an event, it parks the stream and
  * goes on with all others. The stream is retried automatically a number of times, and then on request. After other
  * failures, the follower tries again with growing pauses, and its status has the reason. Followers are registered
- * before the application starts (`onModuleInit`) and run until it shuts down.
+ * before the application starts (`onModuleInit`) and run until it shuts down, which waits for them for 30 seconds at most.
  */
 @Injectable()
 export class Followers implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -67,12 +68,15 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly parked: ParkedSubjects;
   private readonly retries: FollowerRetries;
   private ended: Promise<unknown> = Promise.resolve();
+  /** Names of followers that have not ended. */
+  private readonly following = new Set<string>();
   private started = false;
 
   constructor(
     private readonly store: EventStore,
     private readonly pool: Pool,
     @Optional() private readonly patience = PATIENCE,
+    @Optional() private readonly stopMs?: number,
   ) {
     this.parked = new ParkedSubjects(pool);
     this.retries = new FollowerRetries(store, pool, this.parked, patience, this.running);
@@ -96,7 +100,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await Promise.all([this.ended, this.retries.stop()]);
+    const what = () => `The followers (${[...this.following].join(', ') || 'their retries'})`;
+    await endOf(Promise.all([this.ended, this.retries.stop()]), this.logger, what, this.stopMs);
   }
 
   /**
@@ -163,7 +168,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   private run(follower: Running): void {
-    const following = this.followUntilStopped(follower);
+    this.following.add(follower.name);
+    const following = this.followUntilStopped(follower).finally(() => this.following.delete(follower.name));
     this.ended = Promise.all([this.ended, following]);
   }
 

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
+import { endOf } from '../followers/stop';
 import { ThrottledWarning } from '../followers/throttled-warning';
 
 /** The parts of an installation that store things of a workspace. A removal is finished when each has none left. */
@@ -77,7 +78,7 @@ export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationS
     this.stopping = true;
     clearTimeout(this.timer);
     this.wake();
-    await this.working;
+    await endOf(this.working, this.logger, () => 'The removal of workspaces');
   }
 
   private wake: () => void = () => undefined;

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { connect, type EntityClass, type MigrationClass, openDatabase, openDataSource } from '../database';
@@ -12,6 +13,9 @@ export interface TestDatabase {
   /** Closes the connections of `pool` and drops the database, whoever else is connected. */
   drop(): Promise<void>;
 }
+
+/** How long connections in use may delay the end of a database (ms). */
+const DROP_MS = 30_000;
 
 /** The server that runs for the whole test run, with a superuser in its url. Its databases do not survive a crash. */
 export function testServer(): { url: string } {
@@ -37,8 +41,11 @@ export async function testDatabase(
     pool,
     url,
     async drop() {
-      if (!database.pool.ended) await database.pool.end();
+      const ended = database.pool.ended ? undefined : database.pool.end();
+      // A connection that is still in use is closed with the database.
+      if (ended) await Promise.race([ended, delay(DROP_MS, undefined, { ref: false })]);
       await onServer((client) => client.query(`drop database if exists ${name} with (force)`));
+      await ended;
     },
   };
   return database;
