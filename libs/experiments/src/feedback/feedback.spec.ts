@@ -162,15 +162,27 @@ describe('feedback that is added', () => {
     expect(configs).toEqual([{ config: '{"type":"continuous","min":0,"max":1}' }]);
   });
 
-  it.each(['true', 'false', '1e300', '9007199254740992', '-9007199254740993', `1${'0'.repeat(30)}`, '0.5', '1'])(
-    'gives the score %s back as it was sent',
-    async (score) => {
-      const added = await reading.post('/feedback', `{"run_id":"${run}","key":"exact","score":${score}}`);
-      expect(added.status).toBe(200);
-      expect(added.text).toContain(`"score":${score},`);
-      expect((await reading.get(`/feedback/${added.json.id}`)).text).toContain(`"score":${score},`);
-    },
-  );
+  it.each([
+    'true',
+    'false',
+    '1e300',
+    '0.10',
+    '1.0',
+    '-0.0',
+    '1E-7',
+    '1e-400',
+    '0.1234567890123456789',
+    '9007199254740992',
+    '-9007199254740993',
+    `1${'0'.repeat(30)}`,
+    '0.5',
+    '1',
+  ])('gives the score %s back as it was sent', async (score) => {
+    const added = await reading.post('/feedback', `{"run_id":"${run}","key":"exact","score":${score}}`);
+    expect(added.status).toBe(200);
+    expect(added.text).toContain(`"score":${score},`);
+    expect((await reading.get(`/feedback/${added.json.id}`)).text).toContain(`"score":${score},`);
+  });
 
   it('comes from the API unless it says otherwise, with the times that it says', async () => {
     const { json } = await reading.post('/feedback', { run_id: run, key: 'plain' });

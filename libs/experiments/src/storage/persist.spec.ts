@@ -329,7 +329,17 @@ describe('JSON that breaks naive code', () => {
     const { id } = await persisted(text.replaceAll(/"@(\d)"/g, (_, n) => sent[Number(n)]!));
     const read = (await service.get(`/api/v1/feedback?session=${id}`)).text;
     const given = [...read.matchAll(/"key":"k(\d)","score":([^,]+),/g)].sort().map(([, , score]) => score);
-    expect(given).toEqual(['true', 'false', '1e300', '9007199254740992', '9007199254740993', '1', '2', '0.5', 'null']);
+    expect(given).toEqual([
+      'true',
+      'false',
+      '1e300',
+      '9007199254740992',
+      '9007199254740993',
+      '1.0',
+      '2',
+      '0.5',
+      'null',
+    ]);
     const stored = await rows('select score from feedback where session_id = $1 order by key', id);
     expect(stored.map(({ score }) => score)).toEqual([1, 0, 1e300, 2 ** 53, 2 ** 53, 1, 2, 0.5, null]);
     const { feedback_stats: stats } = (await service.get(`/api/v1/sessions/${id}`)).json;

@@ -1,7 +1,7 @@
 import { canonicalUuid, datetime, INVALID, ParseContext, type Schema } from '@fairlead/schema';
 import { MemberNames, type NamedMembers } from './json-members';
 import { elementSlices } from '../upload/json-slices';
-import { isLarge, sentScore } from '../feedback/sent-score';
+import { sentScore } from '../feedback/sent-score';
 import { scoreSchema } from '../upload/upload-schema';
 
 /** One element of `results`, its opaque members as the bytes that were sent. Times in microseconds since 1970. */
@@ -114,7 +114,7 @@ export function readScore(json: Buffer): StoredScore {
 }
 
 function sentBytes(score: number | boolean | null, members: NamedMembers<'score'>): Buffer | null {
-  if (score === null || (typeof score === 'number' && !isLarge(score))) return null;
+  if (score === null) return null;
   const sent = sentScore(score, members.raw('score')!.toString('latin1'));
   return sent === null ? null : Buffer.from(sent);
 }
