@@ -1,7 +1,9 @@
 import { copyFileSync, mkdirSync, openSync, writeSync, closeSync, statSync } from 'node:fs';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { createGunzip } from 'node:zlib';
+import { textOf } from './api/transport';
 import { Cli } from './testing/cli';
 import { Double, json } from './testing/double';
 
@@ -124,6 +126,66 @@ describe('A source that cannot be built', () => {
       revision_source: 'internal_source',
       source_revision_config,
     });
+  });
+});
+
+describe('A command beside a program', () => {
+  const started = { type: 'started', command_id: ID, revision_id: ID };
+  const args = ['deployments', 'run', ID, '--reason', 'a look', '--', 'ls', '-l', '--all'];
+
+  /** The service answers these lines, and then ends the answer or cuts it. */
+  function answers(lines: readonly object[], end: 'end' | 'destroy' = 'end') {
+    const bodies: Promise<string>[] = [];
+    double.answer = (request, response) => {
+      if (request.method === 'GET') return json(response, 200, { id: ID, name: 'a' });
+      bodies.push(textOf(request));
+      expect(request.headers['x-reason']).toBe('a%20look');
+      response.writeHead(200, { 'content-type': 'application/jsonl' });
+      response.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), () => response[end]());
+    };
+    return { bodies };
+  }
+
+  it('writes where it did, and ends as it did', async () => {
+    const { bodies } = answers([
+      started,
+      { type: 'stdout', text: 'a\u2028b\n\n' },
+      { type: 'running' },
+      { type: 'stderr', text: 'oh' },
+      { type: 'ended', exit_code: 9, reason: null, duration_ms: 5 },
+    ]);
+    expect(await cli.run(args)).toEqual({ code: 9, out: 'a\u2028b\n\n', err: 'oh' });
+    expect(JSON.parse(await bodies[0]!)).toEqual({ command: ['ls', '-l', '--all'] });
+    await cli.run(['--timeout', '7', ...args]);
+    expect(JSON.parse(await bodies[1]!)).toEqual({ command: ['ls', '-l', '--all'], timeout: 7 });
+    const { out } = await cli.run(['--json', ...args]);
+    expect(out.split('\n')[1]).toBe(JSON.stringify({ type: 'stdout', text: 'a\u2028b\n\n' }));
+  });
+
+  it('that the service ends, or that is lost, has the exit code 125', async () => {
+    answers([started, { type: 'ended', exit_code: null, reason: 'It took longer than 1 s.', duration_ms: 1000 }]);
+    expect(await cli.run(args)).toEqual({ code: 125, out: '', err: 'It took longer than 1 s.\n' });
+    for (const end of ['end', 'destroy'] as const) {
+      answers([started], end);
+      const { code, err } = await cli.run(args);
+      expect([code, err]).toEqual([125, expect.stringContaining('The connection was lost before the command ended')]);
+    }
+    double.answer = (_, response) => json(response, 409, { detail: 'No command can be run.' });
+    expect(await cli.run(args)).toMatchObject({ code: 125, err: expect.stringContaining('No command can be run.') });
+    expect(double.seen.filter((line) => line.startsWith('POST'))).toHaveLength(4);
+  });
+
+  it('is ended by Ctrl-C', async () => {
+    let closed: Promise<unknown> | undefined;
+    double.answer = (request, response) => {
+      if (request.method === 'GET') return json(response, 200, { id: ID, name: 'a' });
+      closed = once(response, 'close');
+      response.writeHead(200, { 'content-type': 'application/jsonl' });
+      response.write(`${JSON.stringify(started)}\n${JSON.stringify({ type: 'stderr', text: 'begun\n' })}\n`);
+    };
+    const { code } = await cli.run(args, { onErr: (text, child) => text === 'begun\n' && child.kill('SIGINT') });
+    expect(code).toBe(130);
+    await closed;
   });
 });
 

@@ -11,6 +11,7 @@ it.each([
   ['SessionPatched', 'update_tracer_session', 3],
   ['SecretsRead', 'read_secrets', 2],
   ['DeploymentStopRequested', 'stop_deployment', 3],
+  ['CommandStarted', 'run_command', 3],
   ['BuildOnPushPaused', 'build_on_push_paused', 99],
   ['constructor', 'constructor', 99],
   ['ThingChanged', 'update_thing', 3],

@@ -38,7 +38,7 @@ export function activityOf(operation: Operation): { id: 1 | 2 | 3 | 4 | 99; name
   const verb = operation.split('_', 1)[0];
   if (verb === 'create' || verb === 'register') return { id: 1, name: 'Create' };
   if (verb === 'read') return { id: 2, name: 'Read' };
-  if (['update', 'stop', 'start', 'restart'].includes(verb!)) return { id: 3, name: 'Update' };
+  if (['update', 'stop', 'start', 'restart', 'run', 'end'].includes(verb!)) return { id: 3, name: 'Update' };
   if (verb === 'delete') return { id: 4, name: 'Delete' };
   return { id: 99, name: 'Other' };
 }

@@ -120,6 +120,34 @@ export interface RevisionTakenBackMessage {
   readonly reason: string;
 }
 
+/**
+ * `CommandStarted`, in a stream `command-<deployment id>`: somebody is about to run a command beside the program of a
+ * deployment. One without a `CommandEnded` was under way when the server was killed.
+ */
+export interface CommandStartedMessage {
+  readonly deployment_id: string;
+  readonly command_id: string;
+  /** The revision whose build or image it runs in. */
+  readonly revision_id: string;
+  /** Version of the deployment then. */
+  readonly version: number;
+  /** Its words, without values of secrets. */
+  readonly command: readonly string[];
+}
+
+/** `CommandEnded`, in the same stream. */
+export interface CommandEndedMessage {
+  readonly deployment_id: string;
+  readonly command_id: string;
+  /** Version of the deployment when the command was started. */
+  readonly version: number;
+  /** Null when it did not end by itself. */
+  readonly exit_code: number | null;
+  /** Why it did not start, was ended, or ended as it did; absent when its exit code says all. */
+  readonly reason?: string;
+  readonly duration_ms: number;
+}
+
 /** The source archives that were uploaded for deployments. Also the injection token. */
 export abstract class SourceArchives {
   /** The gzip tarball at a path that was given out for this deployment; undefined when nothing was uploaded there. */

@@ -1,4 +1,4 @@
-import { NotFound } from '@fairlead/schema';
+import { Conflict, NotFound } from '@fairlead/schema';
 
 /** No such deployment for this tenant, or it has been removed. */
 export class DeploymentMissing extends NotFound {
@@ -11,5 +11,12 @@ export class DeploymentMissing extends NotFound {
 export class RevisionMissing extends NotFound {
   constructor(id: string) {
     super(`Revision ID ${id} not found.`);
+  }
+}
+
+/** No command can be run beside the program of the deployment; the reason completes the sentence. */
+export class CommandRefused extends Conflict {
+  constructor(id: string, reason: string) {
+    super(`No command can be run in deployment ID ${id}: ${reason}.`);
   }
 }

@@ -1,9 +1,11 @@
 import type {
+  CommandEndedMessage,
+  CommandStartedMessage,
   HostStatusReportedMessage,
   RevisionCreatedMessage,
   RolloutStatusReportedMessage,
 } from '@fairlead/contracts';
-import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
+import { type DomainEvent, EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { type Host, type HostEvent, hostModel, reportHost } from './executors/host';
 import { DeploymentMissing } from './rollout.errors';
@@ -15,6 +17,9 @@ interface LeftBehind {
   readonly revision: RevisionCreatedMessage;
   readonly left: NonNullable<Rollout['left']>;
 }
+
+type CommandEvent =
+  DomainEvent<'CommandStarted', CommandStartedMessage> | DomainEvent<'CommandEnded', CommandEndedMessage>;
 
 /** Reads what deployments say, and writes what rollouts say. */
 @Injectable()
@@ -28,9 +33,14 @@ export class RolloutReports {
 
   /** A deployment of this tenant. @throws DeploymentMissing */
   async owned(tenantId: string, deploymentId: string): Promise<Deployed> {
-    const { state } = await this.target(deploymentId);
+    return (await this.ownedAt(tenantId, deploymentId)).state;
+  }
+
+  /** A deployment of this tenant, and its version. @throws DeploymentMissing */
+  async ownedAt(tenantId: string, deploymentId: string): Promise<{ state: Deployed; version: number }> {
+    const { state, version } = await this.target(deploymentId);
     if (!state || state.removed || state.tenantId !== tenantId) throw new DeploymentMissing(deploymentId);
-    return state;
+    return { state, version };
   }
 
   /** Why the place where a deployment runs cannot be reached; null when it can. */
@@ -77,6 +87,11 @@ export class RolloutReports {
   async decide(tenant: string, revisionId: string, decide: (state: Rollout) => RolloutEvent[]): Promise<Rollout> {
     const stream = streamName('rollout', revisionId);
     return (await handle(this.store, rolloutModel, stream, decide, metadata(tenant))).state;
+  }
+
+  /** Records that a command begins or has ended. */
+  async sayCommand(event: CommandEvent, metadata: Metadata): Promise<void> {
+    await this.store.append(streamName('command', event.data.deployment_id), 'any', [event], metadata);
   }
 
   /** Records that the values of secrets are about to be used. */

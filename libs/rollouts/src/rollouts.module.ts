@@ -1,5 +1,7 @@
 import { HostedApps } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { CommandsController } from './commands/commands.controller';
+import { CommandsService } from './commands/commands.service';
 import { Executor } from './executors/executor';
 import { ExecutorCheck } from './executors/executor-check.worker';
 import { HealthController } from './health/health.controller';
@@ -37,6 +39,7 @@ export class RolloutsModule {
       // Deployments are answered with the addresses of their programs.
       ...(apps && { global: true, exports: [HostedApps] }),
       controllers: [
+        CommandsController,
         HealthController,
         LogsController,
         ProgramLogsController,
@@ -58,6 +61,7 @@ export class RolloutsModule {
         RolloutLogs,
         LogQueries,
         HealthQueries,
+        CommandsService,
         RolloutAttempts,
         RolloutReports,
         UpkeepService,

@@ -6,6 +6,8 @@ export const EVENT_TYPES = {
   'deployment.patched': 'Members of a deployment have changed.',
   'deployment.status_changed': 'A deployment can be used, is not used, cannot be reached, or is being deleted.',
   'deployment.deleted': 'A deployment is gone and its name free again.',
+  'deployment.command_started': 'A command begins to run beside the program of a deployment.',
+  'deployment.command_ended': 'A command beside the program of a deployment has ended.',
   'revision.created': 'A revision waits to be rolled out.',
   'revision.status_changed': 'A revision has another status.',
   'revision.activated': 'A revision is the one that runs.',

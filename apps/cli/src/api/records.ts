@@ -71,6 +71,11 @@ export interface HistoryEntry {
   readonly reason: string | null;
   readonly changes: readonly Change[];
   readonly secrets_read?: readonly string[];
+  readonly command?: {
+    readonly words?: readonly string[];
+    readonly exit_code?: number | null;
+    readonly reason?: string | null;
+  };
 }
 
 export interface Dataset {

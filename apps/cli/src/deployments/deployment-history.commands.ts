@@ -58,11 +58,13 @@ export function addDeploymentHistory(group: Command): void {
 
 function showEntry(context: Context, entry: HistoryEntry): void {
   const { out } = context;
-  const { version, type, time, actor, reason, changes, secrets_read: read } = entry;
+  const { version, type, time, actor, reason, changes, secrets_read: read, command } = entry;
   const who = entry.actor_name || actor;
   const by = who === null ? '' : `  by ${clean(who)}`;
   out.line(`${out.paint('dim', when(time))}  ${String(version).padStart(3)}  ${out.paint('bold', type)}${by}`);
   if (reason !== null) out.line(`  ${out.paint('cyan', clean(reason))}`);
   if (read) out.line(`  read: ${read.map(clean).join(', ')}`);
+  if (command?.words) out.line(`  command: ${clean(command.words.join(' '))}`);
+  else if (command) out.line(`  ${clean(command.reason ?? `exit code ${command.exit_code}`)}`);
   for (const line of changeLines(context, changes)) out.line(line);
 }

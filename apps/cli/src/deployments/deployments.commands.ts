@@ -8,6 +8,7 @@ import { addControl } from './deployment-control.command';
 import { addDelete } from './deployment-delete.command';
 import { addHealth } from './deployment-health.command';
 import { addOpen } from './deployment-open.command';
+import { addRun } from './deployment-run.command';
 import { addRollback } from './deployment-rollback.command';
 import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
 import { addDeploymentHistory } from './deployment-history.commands';
@@ -54,6 +55,7 @@ export function addDeployments(all: Command): void {
   addHealth(group);
   addOpen(group);
   addControl(group);
+  addRun(group);
   addDeploymentLogs(group);
   addLines(group, {
     tag: { route: `PUT ${ONE}/tags`, example: 'support-agent --tag-value-ids 0198c1f0-0000-7000-8000-000000000001' },

@@ -3,6 +3,7 @@ import { type createServer as create } from '@fairlead/edge';
 import { EventStore, Followers, PostgresEventStore } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
+import { type CommandPlace, Executor } from '@fairlead/rollouts';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Outside, startOutside } from './outside';
 
@@ -58,6 +59,17 @@ export class RouteService {
     ] as const;
     await store.append(stream, 'any', events, { tenant: created!.metadata.tenant });
     await store.close();
+  }
+
+  /** Lets the executor of the service have deployed a deployment, and answer commands without running them. */
+  async takesCommands(deploymentId: string): Promise<void> {
+    const executor = this.app.get(Executor, { strict: false });
+    await this.deployedBy(executor.name, deploymentId);
+    const run: CommandPlace['run'] = async (words, take) => {
+      await take('stdout', `${words.join(' ')}\n`);
+      return { exitCode: 0, reason: null };
+    };
+    executor.commands = async () => ({ revisionId: crypto.randomUUID(), secrets: [], run, close: () => undefined });
   }
 
   /** Rows of the database. */

@@ -241,6 +241,7 @@ export function details(
     'PATCH /v2/deployments/:deployment_id': { body: { source_revision_config: { image_uri: 'registry.example/b:1' } } },
     'PUT /v2/deployments/:deployment_id/tags': { body: { tag_value_ids: [MISSING] } },
     'POST /v2/deployments': { body: newDeployment(name) },
+    'POST /v2/deployments/:deployment_id/commands': { body: { command: ['true'] } },
     'POST /v2/deployments/:deployment_id/secrets/:secret_name/reveal': { body: { reason: `${name} asks` } },
     'GET /api/v1/examples': { search: `?dataset=${dataset_id}` },
     'GET /api/v1/examples/count': { search: `?dataset=${dataset_id}` },

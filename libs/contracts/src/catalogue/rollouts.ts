@@ -1,5 +1,12 @@
 import type { CommitResolvedMessage } from '..';
-import type { HostStatusReportedMessage, RevisionTakenBackMessage, RolloutStatusReportedMessage } from '../rollouts';
+import type {
+  CommandEndedMessage,
+  CommandStartedMessage,
+  HostStatusReportedMessage,
+  RevisionTakenBackMessage,
+  RolloutStatusReportedMessage,
+} from '../rollouts';
+import { COUNT, ID, members, TEXT } from './payload';
 import type { Row } from './row';
 
 /** Events of rollouts, and of the places where deployments run. */
@@ -47,6 +54,38 @@ export const rolloutEvents = {
       revision_id,
       repo_commit_sha,
     }),
+  },
+  CommandStarted: {
+    schema: 1,
+    operation: 'run_command',
+    topic: 'deployments.v1',
+    webhook: 'deployment.command_started',
+    title: 'A command begins to run beside the program of a deployment.',
+    // Its words are not told: they may hold what nobody else should know.
+    facts: ({ deployment_id, command_id, revision_id }: CommandStartedMessage) => ({
+      deployment_id,
+      command_id,
+      revision_id,
+    }),
+    payload: members({ deployment_id: ID, command_id: ID, revision_id: ID }),
+  },
+  CommandEnded: {
+    schema: 1,
+    operation: 'end_command',
+    topic: 'deployments.v1',
+    webhook: 'deployment.command_ended',
+    title: 'A command beside the program of a deployment has ended.',
+    facts: ({ deployment_id, command_id, exit_code, reason, duration_ms }: CommandEndedMessage) => ({
+      deployment_id,
+      command_id,
+      exit_code,
+      ...(reason !== undefined && { reason }),
+      duration_ms,
+    }),
+    payload: members(
+      { deployment_id: ID, command_id: ID, exit_code: { type: ['integer', 'null'] }, duration_ms: COUNT },
+      { reason: TEXT },
+    ),
   },
   ControlCarriedOut: { schema: 1, operation: 'control_carried_out' },
   ControlFailed: { schema: 1, operation: 'control_failed' },

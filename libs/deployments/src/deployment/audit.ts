@@ -1,7 +1,7 @@
 import type { PushCause } from '@fairlead/contracts';
 import { type Recorded, same } from '@fairlead/eventing';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
-import type { DeploymentEvent, SecretsRead, Snapshot } from './deployment-events';
+import type { CommandEvent, DeploymentEvent, SecretsRead, Snapshot } from './deployment-events';
 
 /** One member's value before and after; null where there was none. Secrets are shown as keyed digests. */
 export interface Change {
@@ -24,6 +24,18 @@ interface HistoryEntry {
   readonly push?: PushCause;
   /** Names of the secrets whose values were read. */
   readonly secrets_read?: readonly string[];
+  /** The command that was started or has ended. */
+  readonly command?: CommandEntry;
+}
+
+/** What is known of a command from one of its two events. */
+interface CommandEntry {
+  readonly id: string;
+  readonly revision_id?: string;
+  readonly words?: readonly string[];
+  readonly exit_code?: number | null;
+  readonly reason?: string | null;
+  readonly duration_ms?: number;
 }
 
 /** Tells what the events of a deployment changed. It takes all of them, in order. */
@@ -45,6 +57,17 @@ export class HistoryFold {
 export function readingEntry(read: Recorded<SecretsRead>): HistoryEntry {
   const { version, names } = read.data;
   return { ...cause(read), version, changes: [], secrets_read: names };
+}
+
+/** The start or the end of a command, as part of the history. */
+export function commandEntry(event: Recorded<CommandEvent>): HistoryEntry {
+  const { type, data } = event;
+  const { version, command_id: id } = data;
+  const known =
+    type === 'CommandStarted'
+      ? { revision_id: data.revision_id, words: data.command }
+      : { exit_code: data.exit_code, reason: data.reason ?? null, duration_ms: data.duration_ms };
+  return { ...cause(event), version, changes: [], command: { id, ...known } };
 }
 
 /** What differs between the snapshots of two revisions, by member. */

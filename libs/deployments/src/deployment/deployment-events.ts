@@ -1,4 +1,4 @@
-import type { PushCause } from '@fairlead/contracts';
+import type { CommandEndedMessage, CommandStartedMessage, PushCause } from '@fairlead/contracts';
 import type { DomainEvent, Sealed } from '@fairlead/eventing';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
@@ -194,3 +194,7 @@ export type DeploymentEvent =
 
 /** In a stream `secretAccess-<id>`: a key saw the values of these secrets, as of that version of the deployment. */
 export type SecretsRead = DomainEvent<'SecretsRead', { readonly version: number; readonly names: readonly string[] }>;
+
+/** In a stream `command-<id>`: a command ran beside the program of the deployment. */
+export type CommandEvent =
+  DomainEvent<'CommandStarted', CommandStartedMessage> | DomainEvent<'CommandEnded', CommandEndedMessage>;

@@ -205,6 +205,20 @@ export const history = shape.countedPage(
     changes: noted(list(change), 'Members that it changed.'),
     'push?': noted(push, 'The push that a revision was made for; only in entries of these.'),
     'secrets_read?': noted(list(text), 'Names of the secrets whose values were read; only in entries of readings.'),
+    'command?': noted(
+      object('HistoryCommand', {
+        id: noted(uuid, 'Identifier of the command: its start and its end have the same.'),
+        'revision_id?': noted(uuid, 'The revision whose files and variables it had; only at its start.'),
+        'words?': noted(list(text), 'Its words, in which values of secrets are `[redacted]`; only at its start.'),
+        'exit_code?': noted(nullable(integer), 'Null when it did not end by itself; only at its end.'),
+        'reason?': noted(
+          nullable(text),
+          'Why it was not started or was ended; null when its exit code says all; only at its end.',
+        ),
+        'duration_ms?': noted(integer, 'How long it took; only at its end.'),
+      }),
+      'The command that was started or has ended; only in entries of commands.',
+    ),
   }),
 );
 

@@ -83,9 +83,12 @@ const sourceConfig = object(
     ),
     install_command: note(
       text,
-      'Shell command that installs dependencies; the executor `command` passes it to the build.',
+      'Shell command that installs dependencies: the executor `local` runs it in the place of its own, and `command` passes it to the build; empty for none.',
     ),
-    build_command: note(text, 'Shell command that builds the source; the executor `command` passes it to the build.'),
+    build_command: note(
+      text,
+      'Shell command that builds the source: the executor `local` runs it in the place of the script `build`, and `command` passes it to the build; empty for none.',
+    ),
   }),
   'SourceConfigRequest',
 );

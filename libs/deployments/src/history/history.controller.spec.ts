@@ -141,6 +141,31 @@ describe('rule 14: history', () => {
   });
 });
 
+it('commands beside a program are in the history, by their start and their end', async () => {
+  const { id } = await service.ready(sample('commanded'));
+  const [command_id, revision_id] = [uuidOf(901), uuidOf(902)];
+  const known = { deployment_id: id, command_id, version: 2 };
+  const metadata = { tenant: TENANT, actor: 'a key', reason: 'full' };
+  const command = ['sh', '-c', 'rm data/*'];
+  const ended = { ...known, exit_code: null, reason: 'It took longer than 600 s.', duration_ms: 7 };
+  await service.store.append(
+    `command-${id}`,
+    'any',
+    [
+      { type: 'CommandStarted', data: { ...known, revision_id, command } },
+      { type: 'CommandEnded', data: ended },
+    ],
+    metadata,
+  );
+  const { json } = await send('GET', `/v2/deployments/${id}/history?types=CommandStarted,CommandEnded`);
+  const common = { version: 2, actor: 'a key', reason: 'full', changes: [] };
+  const outcome = { exit_code: null, reason: 'It took longer than 600 s.', duration_ms: 7 };
+  expect(json.resources).toMatchObject([
+    { ...common, type: 'CommandEnded', command: { id: command_id, ...outcome } },
+    { ...common, type: 'CommandStarted', command: { id: command_id, revision_id, words: command } },
+  ]);
+});
+
 describe('rule 10: secret values', () => {
   const masked = [{ name: 'TOKEN', value: '********' }];
   const readings = async (url: string) => {

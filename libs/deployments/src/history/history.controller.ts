@@ -4,8 +4,8 @@ import { Answers, Area, CommandContext, Context, Describe, linkNext, Path, Query
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { HistoryFold, readingEntry } from '../deployment/audit';
-import type { DeploymentEvent, SecretsRead } from '../deployment/deployment-events';
+import { commandEntry, HistoryFold, readingEntry } from '../deployment/audit';
+import type { CommandEvent, DeploymentEvent, SecretsRead } from '../deployment/deployment-events';
 import * as answers from '../deployment/deployment.answers.schema';
 import { deploymentPath, historyQuery } from '../deployment/deployment.schema';
 import { DeploymentNotFound } from '../deployment/deployment.errors';
@@ -15,6 +15,13 @@ import { HistoryExport } from './history.export';
 interface NewestPart {
   readonly fold: HistoryFold;
   events: readonly Recorded<DeploymentEvent>[];
+}
+
+/** An event of a stream beside that of the deployment. */
+type BesideEvent = Recorded<SecretsRead> | Recorded<CommandEvent>;
+
+function isReading(event: BesideEvent): event is Recorded<SecretsRead> {
+  return event.type === 'SecretsRead';
 }
 
 @Area('Deployments')
@@ -41,8 +48,8 @@ export class HistoryController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const id = path.deployment_id;
-    const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
-    const places: { position: bigint; type: string }[] = reads.map(({ position, type }) => ({ position, type }));
+    const beside = await this.eventsBeside(id);
+    const places: { position: bigint; type: string }[] = beside.map(({ position, type }) => ({ position, type }));
     let after = 0n;
     const newest: NewestPart = { fold: new HistoryFold(), events: [] };
     for await (const events of this.eventsOf(context, id)) {
@@ -61,7 +68,7 @@ export class HistoryController {
     const page = found.slice(query.offset, query.offset + query.limit).map(({ position }) => position);
     const offset = query.offset + page.length;
     if (offset < found.length) linkNext(reply, offset);
-    const entries = await this.entriesAt(context, id, page, reads, newest);
+    const entries = await this.entriesAt(context, id, page, beside, newest);
     const names = await actorNames(
       this.store,
       entries.map(({ actor }) => actor),
@@ -80,12 +87,14 @@ export class HistoryController {
     context: CommandContext,
     id: string,
     positions: readonly bigint[],
-    reads: readonly Recorded<SecretsRead>[],
+    beside: readonly BesideEvent[],
     newest: NewestPart,
   ) {
     const wanted = new Set(positions);
     const entries = new Map(
-      reads.filter(({ position }) => wanted.has(position)).map((read) => [read.position, readingEntry(read)]),
+      beside
+        .filter(({ position }) => wanted.has(position))
+        .map((event) => [event.position, isReading(event) ? readingEntry(event) : commandEntry(event)]),
     );
     const isNew = positions.every((position) => position >= newest.events[0]!.position || entries.has(position));
     const fold = isNew ? newest.fold : new HistoryFold();
@@ -119,6 +128,12 @@ export class HistoryController {
     reply.header('content-type', 'application/jsonl; charset=utf-8');
     reply.header('content-disposition', `attachment; filename="deployment-${id}.jsonl"`);
     return Readable.from(joined(first, lines), { objectMode: false });
+  }
+
+  /** Readings of the secrets of a deployment, and commands that ran beside its program. */
+  private async eventsBeside(id: string): Promise<BesideEvent[]> {
+    const streams = ['secretAccess', 'command'].map((category) => this.store.read(streamName(category, id)));
+    return (await Promise.all(streams)).flat() as BesideEvent[];
   }
 
   private async *eventsOf(context: CommandContext, id: string): AsyncGenerator<Recorded<DeploymentEvent>[]> {

@@ -85,6 +85,28 @@ export interface Upkeep {
   observe(assignment: RevisionAssignment, step: Step): Promise<Observation>;
 }
 
+/** Takes what a command writes; the command waits until the promise resolves, which never rejects. */
+export type TakeOutput = (stream: 'stdout' | 'stderr', text: string) => Promise<unknown>;
+
+/** How a command ended. */
+export interface CommandEnd {
+  /** Null when it did not end by itself. */
+  readonly exitCode: number | null;
+  /** Why it did not start, was ended, or ended as it did, in one sentence; null when its exit code says all. */
+  readonly reason: string | null;
+}
+
+/** The build or image of a revision, in which a command can run with what its program has. */
+export interface CommandPlace {
+  readonly revisionId: string;
+  /** Values in its environment that nobody is told. */
+  readonly secrets: readonly string[];
+  /** Runs a command, once. When `signal` aborts, it and all that it started are ended. Never rejects. */
+  run(words: readonly string[], take: TakeOutput, signal: AbortSignal): Promise<CommandEnd>;
+  /** To be called at the end, whether a command has run or not. */
+  close(): void;
+}
+
 /**
  * Runs revisions somewhere. Every method may be called again after a restart and must then lead to the same end.
  * All throw ExecutorUnreachable when nothing can be said or done now, and any other error when the step has failed.
@@ -107,6 +129,11 @@ export abstract class Executor {
   control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
   /** Tells what runs of a deployment now. An executor that cannot know does not have it. */
   inspect?(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]>;
+  /**
+   * Where commands of a deployment run, also while its program does not. Undefined while no revision is there that it
+   * has deployed. Absent when others run programs.
+   */
+  commands?(deploymentId: string): Promise<CommandPlace | undefined>;
   /** The last lines that the program of a deployment wrote, the oldest first. Absent when others run it. */
   lines?(deploymentId: string): readonly ProgramLine[];
 }

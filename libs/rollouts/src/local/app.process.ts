@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GATE, WATCHED } from '../executors/child.process';
@@ -20,8 +21,13 @@ const GRACE_MS = 5000;
 /** How long its output is read after its end; something that it left running may hold that open. */
 const DRAIN_MS = 2000;
 const POLL_MS = 20;
+/** Added to the number of a signal, as shells do: the exit code of what it has ended. */
+const SIGNALLED = 128;
 /** Characters of a stream that are read in a second: a program that writes more waits. */
 const READ_RATE = 4 * 1024 ** 2;
+
+/** Takes what a program writes. The program waits while a promise that is returned is pending; none rejects. */
+export type TakeLevel = (stream: StreamLevel, text: string) => unknown;
 
 /** The user that a program runs as; its own when the server is not root. */
 export interface User {
@@ -33,8 +39,8 @@ interface Program {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly user?: User;
-  /** Where it listens. */
-  readonly port: number;
+  /** Where it listens; absent when it is no server. */
+  readonly port?: number;
   /** Bytes of memory that its processes may use together. */
   readonly memory?: number;
   /** Limits a process and all that it starts, given its id. */
@@ -45,8 +51,9 @@ interface Program {
 export class AppProcess implements RunningProgram {
   readonly ended: Promise<string>;
   use: GroupUse | undefined;
+  exitCode: number | null = null;
   private readonly child: ChildProcess;
-  private readonly port: number;
+  private readonly port: number | undefined;
   /** Why it was ended. */
   private why: string | undefined;
   private isOver = false;
@@ -55,10 +62,12 @@ export class AppProcess implements RunningProgram {
   /** Holds what has left the process group, too. */
   private readonly group: ControlGroup;
   private hasToldRefusal = false;
+  /** Parts of its output that are being taken. */
+  private taking = 0;
 
   constructor(
     { words, env, user, port, memory, limit }: Program,
-    private readonly told: (stream: StreamLevel, text: string) => void,
+    private readonly told: TakeLevel,
   ) {
     const [command, ...args] = [...GATE, ...WATCHED, ...words];
     this.child = spawn(command!, args, {
@@ -77,7 +86,7 @@ export class AppProcess implements RunningProgram {
       [stdout!, 'INFO'],
       [stderr!, 'WARNING'],
     ] as const) {
-      readSlowly(stream.setEncoding('utf8'), (text) => told(level, text));
+      readSlowly(stream.setEncoding('utf8'), (text) => this.take(level, text));
       stream.on('error', () => undefined);
     }
     const { pid } = this.child;
@@ -91,11 +100,16 @@ export class AppProcess implements RunningProgram {
       });
       this.child.once('exit', (code, killed) => {
         this.isOver = true;
+        if (!this.stopping) this.exitCode = code ?? SIGNALLED + constants.signals[killed!];
         unfollow();
         if (!this.stopping) this.signal('SIGKILL');
         const how = this.why ?? this.group.explain(`ended with ${killed ?? `exit code ${code}`}`);
         this.child.once('close', () => resolve(how));
-        setTimeout(() => [stdout!, stderr!].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
+        const cut = () => {
+          if (this.taking > 0 && !this.stopping) setTimeout(cut, DRAIN_MS).unref();
+          else [stdout!, stderr!].forEach((stream) => stream.destroy());
+        };
+        setTimeout(cut, DRAIN_MS).unref();
       });
     });
     this.ended = ended.then(async (how) => {
@@ -120,7 +134,8 @@ export class AppProcess implements RunningProgram {
 
   private async finish(): Promise<void> {
     const end = Date.now() + GRACE_MS;
-    const [server, ...others] = this.isOver ? [] : listeners(this.child.pid!, this.port);
+    const { port } = this;
+    const [server, ...others] = this.isOver || port === undefined ? [] : listeners(this.child.pid!, port);
     if (server !== undefined && others.length === 0) {
       kill(server, 'SIGTERM');
       while (Date.now() < end && isRunning(server)) await delay(POLL_MS);
@@ -149,20 +164,28 @@ export class AppProcess implements RunningProgram {
     if (why !== undefined) void this.stop(why);
   }
 
+  /** Undefined when what it was given to takes more at once. */
+  private take(level: StreamLevel, text: string): Promise<unknown> | undefined {
+    const taken = this.told(level, text);
+    if (!(taken instanceof Promise)) return undefined;
+    this.taking++;
+    return taken.then(() => this.taking--);
+  }
+
   private signal(signal: NodeJS.Signals): void {
     if (this.child.pid !== undefined) kill(-this.child.pid, signal);
   }
 }
 
-/** Reads a stream no faster than at READ_RATE. */
-function readSlowly(stream: Readable, take: (text: string) => void): void {
+/** Reads a stream no faster than at READ_RATE, and than it is taken. */
+function readSlowly(stream: Readable, take: (text: string) => Promise<unknown> | undefined): void {
   const pauseAfter = readPace();
   stream.on('data', (text: string) => {
-    take(text);
+    const taken = take(text);
     const pause = pauseAfter(text.length);
-    if (pause === 0) return;
+    if (pause === 0 && !taken) return;
     stream.pause();
-    setTimeout(() => stream.resume(), pause).unref();
+    void Promise.all([taken, delay(pause, undefined, { ref: false })]).then(() => stream.resume());
   });
 }
 

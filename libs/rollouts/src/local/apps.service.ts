@@ -9,6 +9,7 @@ import type { ProgramLine } from '../logs/program-lines';
 import { AllLogs, AppLogs, type LogLimits } from './app-logs.store';
 import { AppProcess } from './app.process';
 import { within } from '../executors/child.process';
+import type { CommandPlace } from '../executors/executor';
 import { AppVisitors } from './app-visitors';
 import {
   BUILD_LIMITS,
@@ -20,6 +21,7 @@ import {
 import { Containers } from './containers.service';
 import { type DiskLimits, DiskWatch } from './disk-use.watch';
 import { AppPorts } from './app-ports.process';
+import { AppCommand, RunningCommands } from './running/app-command.process';
 import { AppRunner, type AppStatus, AppUnavailable, type RunLimits, type TakenBack } from './running/app.runner';
 import type { Entered, Runnable } from './running/serving.process';
 
@@ -123,6 +125,8 @@ export class LocalApps implements HostedApps {
   readonly disk: DiskWatch;
   private readonly kept = new Map<string, KeptApp>();
   private readonly runners = new Map<string, AppRunner>();
+  /** Commands that run beside programs. */
+  private readonly running = new RunningCommands();
   private choose: ChooseRevision = async () => undefined;
   private tracing: Tracing = async () => undefined;
   private tell: Tell = () => undefined;
@@ -303,6 +307,14 @@ export class LocalApps implements HostedApps {
     });
   }
 
+  /** Where commands of a deployment run; undefined while none of its revisions can. */
+  async commands(id: string): Promise<CommandPlace | undefined> {
+    const chosen = this.ended ? undefined : await this.choose(this.kept.get(id)?.revisions ?? []);
+    // It may have been removed meanwhile.
+    if (!chosen || this.ended || !this.kept.has(id)) return undefined;
+    return new AppCommand(await this.runnable(chosen), this.disk, this.running);
+  }
+
   /** Starts what was stopped. @throws StepFailed when it does not become ready */
   async start(id: string, signal: AbortSignal): Promise<void> {
     // What is kept says that it was started also when there was no room for it: that is tried again.
@@ -330,7 +342,7 @@ export class LocalApps implements HostedApps {
     const before = this.kept.get(id)?.revisions ?? [];
     this.kept.delete(id);
     const runner = this.runners.get(id);
-    await runner?.stop();
+    await Promise.all([runner?.stop(), this.running.end(id, 'The deployment is being deleted.')]);
     runner?.logs.forget();
     this.runners.delete(id);
     await this.folders.remove(id);
@@ -345,7 +357,8 @@ export class LocalApps implements HostedApps {
     this.ended = true;
     clearInterval(this.timer);
     clearTimeout(this.diskTimer);
-    await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
+    const stopped = [...this.runners.values()].map((runner) => runner.stop());
+    await Promise.all([...stopped, this.running.end(undefined, 'The server stops.')]);
     for (const id of this.kept.keys()) this.folder(id).killAll();
     for (const { logs } of this.runners.values()) logs.forget();
     this.runners.clear();
@@ -514,25 +527,37 @@ export class LocalApps implements HostedApps {
     const [memory, cores] = [memoryOf(sizes), coresOf(sizes)];
     const scale = recipe.langgraph ? 1 : Math.min(leastOf(sizes), this.limits.awake);
     const isAlwaysOn = wantsToStayAwake(sizes) && this.mayStayAwake(revision, sizes);
+    const common = { revision, folder, scale, isAlwaysOn, guard, launch, say };
     if (image) {
-      const run: Runnable['run'] = (env, port, told) =>
-        this.containers.start(
-          {
-            ...{ deploymentId, revisionId, image, env, port, memory, cores, disk: this.limits.disk },
-            ...(traced && { server: traced.address }),
-            close: (subnet) => this.ports.closeNetwork(subnet),
-          },
-          told,
-        );
-      return { revision, folder, scale, isAlwaysOn, guard, launch, run, say };
+      const { disk } = this.limits;
+      const wanted = {
+        deploymentId,
+        revisionId,
+        image,
+        memory,
+        cores,
+        disk,
+        ...(traced && { server: traced.address }),
+      };
+      const close = (subnet: string) => this.ports.closeNetwork(subnet);
+      return {
+        ...common,
+        run: (env, port, told) => this.containers.start({ ...wanted, env, port, close }, told),
+        runCommand: (env, command, told) => this.containers.start({ ...wanted, env, command, close }, told),
+      };
     }
-    const words = within(join(folder.build(build), recipe.folder), ['/bin/sh', '-c', recipe.start]);
+    const cwd = join(folder.build(build), recipe.folder);
     const limit = (pid: number) => this.groups.limit(pid, { cores, memory, processes: PROGRAM_PROCESSES });
-    const run: Runnable['run'] = async (env, port, told) => {
-      const started = folder.start(words, { ...env, PORT: String(port) });
-      return new AppProcess({ ...started, port, memory, limit }, told);
+    return {
+      ...common,
+      run: async (env, port, told) => {
+        const words = within(cwd, ['/bin/sh', '-c', recipe.start]);
+        const started = folder.start(words, { ...env, PORT: String(port) });
+        return new AppProcess({ ...started, port, memory, limit }, told);
+      },
+      runCommand: async (env, words, told) =>
+        new AppProcess({ ...folder.start(within(cwd, words), env), memory, limit }, told),
     };
-    return { revision, folder, scale, isAlwaysOn, guard, launch, run, say };
   }
 
   private keep(id: string, kept: KeptApp): void {

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StreamLevel } from './app-logs.store';
-import { readPace } from './app.process';
+import { readPace, type TakeLevel } from './app.process';
 import type { RunningProgram } from './running/serving.process';
 import { type EngineClient, jsonLines } from './engine.client';
 import type { GroupUse } from './process-use.watch';
@@ -40,6 +39,7 @@ interface Volumes {
 export class ContainerProcess implements RunningProgram {
   readonly ended: Promise<string>;
   use: GroupUse | undefined;
+  exitCode: number | null = null;
   private readonly path: string;
   private readonly over = new AbortController();
 
@@ -51,7 +51,7 @@ export class ContainerProcess implements RunningProgram {
     private readonly engine: EngineClient,
     name: string,
     private readonly most: { readonly memory: number; readonly disk: number },
-    private readonly told: (stream: StreamLevel, text: string) => void,
+    private readonly told: TakeLevel,
     private readonly remove: () => Promise<void>,
   ) {
     this.path = `/containers/${name}`;
@@ -88,6 +88,7 @@ export class ContainerProcess implements RunningProgram {
   private async wait(): Promise<string> {
     const { signal } = this.over;
     const { StatusCode } = (await this.engine.call('POST', `${this.path}/wait`, { signal })) as { StatusCode: number };
+    if (!this.isFull) this.exitCode = StatusCode;
     const found = (await this.engine.call('GET', `${this.path}/json`).catch(() => undefined)) as
       { State?: { OOMKilled?: boolean } } | undefined;
     if (this.isFull) return `wrote more files than its limit of ${megabytes(this.most.disk)} MB`;
@@ -111,7 +112,7 @@ export class ContainerProcess implements RunningProgram {
       while (rest.length >= HEADER_BYTES && rest.length >= HEADER_BYTES + rest.readUInt32BE(4)) {
         const end = HEADER_BYTES + rest.readUInt32BE(4);
         const level = rest[0] === STANDARD_ERROR ? 'WARNING' : 'INFO';
-        this.told(level, decoders[level].decode(rest.subarray(HEADER_BYTES, end), { stream: true }));
+        await this.told(level, decoders[level].decode(rest.subarray(HEADER_BYTES, end), { stream: true }));
         rest = rest.subarray(end);
       }
       if (this.hasEnded) left -= part.length;
@@ -122,7 +123,7 @@ export class ContainerProcess implements RunningProgram {
   }
 
   private tellCut(): void {
-    this.told('WARNING', 'What the program wrote after this, at its end, was not read.\n');
+    void this.told('WARNING', 'What the program wrote after this, at its end, was not read.\n');
   }
 
   /** Ends it when the files that it has written are too large: they would fill the disk of this machine. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED } from '../executors/child.process';
 import { ExecutorUnreachable, type Step, StepFailed } from '../executors/executor';
-import type { StreamLevel } from './app-logs.store';
+import type { TakeLevel } from './app.process';
 import { ContainerNetworks, wayFrom } from './container-networks.service';
 import { ContainerProcess } from './container.process';
 import { EngineClient, EngineRefused, jsonLines } from './engine.client';
@@ -19,8 +19,10 @@ interface Wanted {
   readonly revisionId: string;
   readonly image: ContainerImage;
   readonly env: Readonly<Record<string, string>>;
-  /** Port of this machine. */
-  readonly port: number;
+  /** Port of this machine; absent for what is no server. */
+  readonly port?: number;
+  /** What runs in the place of what its image says. */
+  readonly command?: readonly string[];
   readonly memory?: number;
   /** Bytes of files that it may write. */
   readonly disk?: number;
@@ -134,7 +136,7 @@ export class Containers {
   }
 
   /** Starts a container which can be reached from this machine only, and not from other containers. @throws StepFailed */
-  async start(wanted: Wanted, told: (stream: StreamLevel, text: string) => void): Promise<ContainerProcess> {
+  async start(wanted: Wanted, told: TakeLevel): Promise<ContainerProcess> {
     const engine = await this.required(wanted.image.engine);
     const { image, server, memory = MEMORY_BYTES } = wanted;
     const name = `fairlead-${randomUUID()}`;
@@ -157,11 +159,14 @@ export class Containers {
       const runs = way === 'gateway' ? await this.gateways.use(network, server!) : undefined;
       if (runs) ending.push(() => runs.end());
       const endpoint = runs?.address ?? (typeof way === 'object' ? addressAt(way.host, server!) : undefined);
-      const env = { ...wanted.env, PORT: String(image.port), ...(endpoint !== undefined && { [ENDPOINT]: endpoint }) };
+      const listens = wanted.port !== undefined && { PORT: String(image.port) };
+      const env = { ...wanted.env, ...listens, ...(endpoint !== undefined && { [ENDPOINT]: endpoint }) };
       const body = this.body(wanted, { env, memory, network: network.name });
       await engine.call('POST', `/containers/create?name=${name}`, { body });
       await engine.call('POST', `/containers/${name}/start`);
-      await runs?.listen().catch((error: Error) => told('WARNING', `Its runs cannot be traced: ${error.message}\n`));
+      await runs
+        ?.listen()
+        .catch((error: Error) => void told('WARNING', `Its runs cannot be traced: ${error.message}\n`));
     } catch (error) {
       await remove();
       throw failureOf(error);
@@ -201,12 +206,12 @@ export class Containers {
     this.podman = undefined;
   }
 
-  private body({ deploymentId, revisionId, image, port, cores }: Wanted, given: Given): object {
+  private body({ deploymentId, revisionId, image, port, command, cores }: Wanted, given: Given): object {
     const inside = `${image.port}/tcp`;
     const { memory, network, env } = given;
     const HostConfig = {
       NetworkMode: network,
-      PortBindings: { [inside]: [{ HostIp: '127.0.0.1', HostPort: String(port) }] },
+      ...(port !== undefined && { PortBindings: { [inside]: [{ HostIp: '127.0.0.1', HostPort: String(port) }] } }),
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       Memory: memory,
@@ -221,7 +226,8 @@ export class Containers {
       Image: image.id,
       Env: Object.entries(env).map((entry) => entry.join('=')),
       Labels: { [INSTALLATION]: this.installation, [DEPLOYMENT]: deploymentId, [REVISION]: revisionId },
-      ExposedPorts: { [inside]: {} },
+      ...(port !== undefined && { ExposedPorts: { [inside]: {} } }),
+      ...(command && { Entrypoint: command.slice(0, 1), Cmd: command.slice(1) }),
       // The server looks itself whether the program is ready.
       Healthcheck: { Test: ['NONE'] },
       HostConfig,

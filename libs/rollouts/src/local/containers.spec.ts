@@ -26,6 +26,8 @@ const TOKEN = 'sesame-open\nsecond line';
 
 interface TestEngine {
   readonly socket: string;
+  /** The requests to create containers. */
+  readonly created: EngineDouble['created'];
   readonly containers: () => Promise<string[]>;
   readonly write: (bytes: number) => void;
   readonly stop: () => Promise<void>;
@@ -45,6 +47,7 @@ async function standIn(): Promise<TestEngine> {
   await engine.start();
   return {
     socket,
+    created: engine.created,
     containers: async () => [...engine.containers.keys()],
     write: (bytes) => (engine.written = bytes),
     stop: () => engine.stop(),
@@ -173,6 +176,55 @@ describe('an image, with a stand-in for an engine', () => {
       (statuses) => statuses.includes('REMOVED'),
     );
     expect(await engine.containers()).toHaveLength(before.length - 1);
+  });
+
+  it('runs commands in containers of their own, which go with their clients', async () => {
+    const id = await service.deployment({}, { TOKEN });
+    await deployed(id, await deploy(id, 'one', { resource_spec: { memory_limit_mb: 256 } }));
+    await apps.stop(id);
+    const before = await engine.containers();
+    const url = `${await service.listen()}/v2/deployments/${id}/commands`;
+    const run = (script: string, signal?: AbortSignal) => {
+      const headers = { 'x-api-key': 'key', 'content-type': 'application/json' };
+      const body = JSON.stringify({ command: [process.execPath, '-e', script] });
+      return fetch(url, { method: 'POST', headers, body, signal });
+    };
+    const script = `
+      const { VERSION, TOKEN, PORT } = process.env;
+      console.log(VERSION, TOKEN.split('\\n')[0], PORT);
+      console.error('oh');
+      process.exitCode = 4;`;
+    const lines = (await (await run(script)).text()).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'started' }),
+        { type: 'stdout', text: 'one [redacted] undefined\n' },
+        { type: 'stderr', text: 'oh\n' },
+        { type: 'ended', exit_code: 4, reason: null, duration_ms: expect.any(Number) },
+      ]),
+    );
+    expect(engine.created.at(-1)).toMatchObject({
+      Entrypoint: [process.execPath],
+      Cmd: ['-e', script],
+      HostConfig: { CapDrop: ['ALL'], Memory: 256e6 },
+    });
+    expect(engine.created.at(-1)!.HostConfig).not.toHaveProperty('PortBindings');
+    expect(await engine.containers()).toEqual(before);
+    const client = new AbortController();
+    const response = await run("console.log('begun'); setInterval(() => {}, 1000)", client.signal);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (let seen = ''; !seen.includes('begun');) seen += (await reader.read()).value;
+    expect(await engine.containers()).toHaveLength(before.length + 1);
+    client.abort();
+    await until(
+      () => engine.containers(),
+      ({ length }) => length === before.length,
+    );
+    const events = await until(
+      () => service.store.read(`command-${id}`),
+      (all) => all.length === 4,
+    );
+    expect(events.at(-1)!.data).toMatchObject({ exit_code: null, reason: 'The client closed the connection.' });
   });
 
   it('runs in as many containers as its sizes say', async () => {

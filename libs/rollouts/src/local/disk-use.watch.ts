@@ -67,6 +67,18 @@ export class DiskWatch {
     if (free < reserve) throw new StepFailed(`The disk of this machine is full: ${scarce(free, reserve)}.`);
   }
 
+  /**
+   * Why a command that has found a folder with so many bytes must end; undefined when it may go on. One that only
+   * removes files may always.
+   */
+  async refusal(folder: AppFolder, found: number): Promise<string | undefined> {
+    const bytes = await folder.size();
+    if (bytes <= found) return undefined;
+    if (bytes > this.most) return `The deployment ${tooMuch(bytes, this.most)}.`;
+    const { free, reserve } = await this.space();
+    return free < reserve ? `The disk of this machine is full: ${scarce(free, reserve)}.` : undefined;
+  }
+
   /** @throws StepFailed when there is no room for a program to go on writing */
   async requireRoom(id: string, folder: AppFolder): Promise<void> {
     await this.requireSpace();

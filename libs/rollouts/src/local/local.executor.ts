@@ -6,6 +6,7 @@ import { type ControlAction, spelledAddress } from '@fairlead/contracts';
 import { CommandFailed, runProgram, within } from '../executors/child.process';
 import {
   type Assignment,
+  type CommandPlace,
   Executor,
   type Placed,
   type RevisionAssignment,
@@ -167,6 +168,10 @@ export class LocalExecutor extends Executor {
 
   override lines(deploymentId: string): readonly ProgramLine[] {
     return this.programs.lines(deploymentId);
+  }
+
+  override commands(deploymentId: string): Promise<CommandPlace | undefined> {
+    return this.programs.commands(deploymentId);
   }
 
   override control({ deploymentId }: RevisionAssignment, action: ControlAction, { signal }: Step): Promise<void> {

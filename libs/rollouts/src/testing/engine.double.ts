@@ -14,7 +14,9 @@ interface DoubleContainer {
   readonly labels: Readonly<Record<string, string>>;
   readonly image: DoubleImage;
   readonly env: readonly string[];
-  readonly port: string;
+  readonly port?: string;
+  /** What runs in the place of what the image names. */
+  readonly words?: readonly string[];
   readonly frames: Buffer[];
   readonly readers: Set<ServerResponse>;
   child?: ChildProcess;
@@ -25,8 +27,10 @@ interface Wanted {
   readonly Image: string;
   readonly Env: string[];
   readonly Labels: Record<string, string>;
+  readonly Entrypoint?: readonly string[];
+  readonly Cmd?: readonly string[];
   readonly HostConfig: {
-    readonly PortBindings: Readonly<Record<string, readonly [{ readonly HostPort: string }]>>;
+    readonly PortBindings?: Readonly<Record<string, readonly [{ readonly HostPort: string }]>>;
     readonly LogConfig?: object;
   };
 }
@@ -147,13 +151,15 @@ export class EngineDouble {
     this.created.push(wanted);
     const image = [...this.images.values()].find(({ Id }) => Id === wanted.Image);
     if (!image) return send(response, 404, { message: 'No such image' });
-    const port = Object.values(wanted.HostConfig.PortBindings)[0]![0].HostPort;
+    const { Entrypoint, Cmd = [], HostConfig } = wanted;
+    const port = Object.values(HostConfig.PortBindings ?? {})[0]?.[0].HostPort;
     const made = {
       name,
       labels: wanted.Labels,
       image,
       env: wanted.Env,
       port,
+      words: Entrypoint && [...Entrypoint, ...Cmd],
       frames: [],
       readers: new Set<ServerResponse>(),
     };
@@ -166,10 +172,10 @@ export class EngineDouble {
     const given = Object.fromEntries(
       env.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
     );
-    const [command, ...words] = image.words;
+    const [command, ...words] = container.words ?? image.words;
     // Without a network of its own it listens where the port would lead to.
     const child = spawn(command!, words, {
-      env: { ...image.env, ...given, PORT: port },
+      env: { ...image.env, ...given, ...(port !== undefined && { PORT: port }) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     container.child = child;

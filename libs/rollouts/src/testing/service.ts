@@ -75,7 +75,7 @@ export class TestRollouts {
         keyId: 'key',
         organizationId: TENANT,
         tenantId: request.headers['x-api-key'] === 'stranger' ? STRANGER : TENANT,
-        scopes: new Set(['read', 'invoke'] as const),
+        scopes: new Set(request.headers['x-api-key'] === 'invoker' ? ['read', 'invoke'] : ['read', 'write', 'invoke']),
       }),
     });
     await connectConsumers(this.app, 'rollouts');

@@ -134,6 +134,8 @@ const TITLES: Readonly<Record<string, string>> = {
   DeploymentDeletionRequested: 'Deletion requested',
   DeploymentDeleted: 'Deleted',
   SecretsRead: 'Secrets read',
+  CommandStarted: 'Command started',
+  CommandEnded: 'Command ended',
 };
 
 /** What happened, in two words. */

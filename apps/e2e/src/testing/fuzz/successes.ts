@@ -107,6 +107,8 @@ async function specials(
     source_revision_config: {},
   });
   await service.deployedBy('kubernetes', controlled.id);
+  const commanded = await ask<{ id: string }>('POST', '/v2/deployments', newDeployment('commanded'));
+  await service.takesCommands(commanded.id);
   // Changes of the shared deployment replace its revisions, which have ended then.
   const waiting = await ask<{ id: string; latest_revision_id: string }>(
     'POST',
@@ -187,6 +189,9 @@ async function specials(
     'DELETE /v2/deployments': [{ search: `?deployment_ids=${spare.ids.deployment_id},${crypto.randomUUID()}` }],
     'POST /v2/deployments/:deployment_id/revisions/:revision_id/interrupt': [
       { ids: { deployment_id: waiting.id, revision_id: waiting.latest_revision_id } },
+    ],
+    'POST /v2/deployments/:deployment_id/commands': [
+      { ids: { deployment_id: commanded.id }, body: { command: ['true'] } },
     ],
     'POST /v2/deployments/:deployment_id/restart': control,
     'POST /v2/deployments/:deployment_id/start': control,

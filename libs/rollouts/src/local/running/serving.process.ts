@@ -4,7 +4,8 @@ import { TimeLimit } from '@fairlead/schema';
 import { causeIn } from '../../executors/cause';
 import { StepFailed } from '../../executors/executor';
 import type { AppFolder, StartedRevision } from '../app-folders.store';
-import type { AppLogs, StreamLevel } from '../app-logs.store';
+import type { AppLogs } from '../app-logs.store';
+import type { TakeLevel } from '../app.process';
 import type { Endpoint, GroupUse } from '../process-use.watch';
 import { freePort, PortTaken, requireOwner, untilReady } from './readiness.watch';
 import { portAdvice, waitingFor } from './wanted-port';
@@ -13,6 +14,8 @@ import { portAdvice, waitingFor } from './wanted-port';
 export interface RunningProgram {
   /** How it ended, in words for a sentence, once what it wrote has been told; never rejects. */
   readonly ended: Promise<string>;
+  /** Null until it has ended, and where that is not known. */
+  readonly exitCode?: number | null;
   /** What it used at the last look; undefined before the first one, and where the system does not show it. */
   readonly use: GroupUse | undefined;
   /** Whether it was ended because it wrote too much to files, as it will again. */
@@ -38,10 +41,12 @@ export interface Runnable {
   /** To be called for each process of it. */
   readonly launch: () => Launch;
   /** Starts it with an environment at a port of this machine, and tells what it writes. @throws StepFailed */
-  readonly run: (
+  readonly run: (env: Readonly<Record<string, string>>, port: number, told: TakeLevel) => Promise<RunningProgram>;
+  /** Starts a command with an environment where it would run. @throws StepFailed */
+  readonly runCommand: (
     env: Readonly<Record<string, string>>,
-    port: number,
-    told: (stream: StreamLevel, text: string) => void,
+    words: readonly string[],
+    told: TakeLevel,
   ) => Promise<RunningProgram>;
 }
 

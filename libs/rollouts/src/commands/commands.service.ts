@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CommandContext } from '@fairlead/api';
+import { BadRequest, TooManyRequests } from '@fairlead/schema';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { v7 as uuid } from 'uuid';
+import { type CommandEnd, type CommandPlace, Executor } from '../executors/executor';
+import { readPace } from '../local/app.process';
+import { Redaction } from '../logs/redaction';
+import { CommandRefused } from '../rollout.errors';
+import { RolloutReports } from '../rollout.reports';
+import { type CommandLine, type CommandRequest, MOST_CHARACTERS } from './command.schema';
+import { SafeText, safeText } from './safe-text';
+
+/** Commands that run at a time. */
+const MOST_OF_DEPLOYMENT = 3;
+const MOST_OF_WORKSPACE = 10;
+const RETRY_S = 5;
+/** Characters that a command may write. */
+const MOST_OUTPUT = 32 * 1024 ** 2;
+/** How often a line is sent, so that nobody takes a silent command for a lost connection (ms). */
+const HEARTBEAT_MS = 15_000;
+
+const REASONS: Readonly<Record<string, string>> = {
+  record: 'it is recorded, and nothing is run (EXECUTOR=record)',
+  command: 'the executor command does not know what its commands have started',
+  kubernetes: 'its pods are in a cluster, where kubectl exec runs commands',
+};
+
+/** What a command is recorded with. */
+interface Recorded {
+  readonly deployment_id: string;
+  readonly command_id: string;
+  readonly version: number;
+}
+
+/** Runs commands beside the programs of deployments, and records each of them before it starts and when it has ended. */
+@Injectable()
+export class CommandsService implements OnModuleDestroy {
+  private readonly logger = new Logger('Deployments');
+  private readonly stopping = new AbortController();
+  /** The deployment and the workspace of each command that runs. */
+  private readonly places = new Set<{ readonly id: string; readonly tenantId: string }>();
+  private readonly running = new Set<Promise<unknown>>();
+  /** Looking for secrets is work: all commands together are not read faster than this says. */
+  private readonly pauseAfter = readPace();
+
+  constructor(
+    private readonly reports: RolloutReports,
+    private readonly executor: Executor,
+  ) {}
+
+  /** Ends what runs, and waits until that is recorded. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopping.abort(new Error('The server stops.'));
+    await Promise.all(this.running);
+  }
+
+  /**
+   * Starts a command, and answers its lines while they come. It is ended when `gone` aborts.
+   * @throws BadRequest, DeploymentMissing, CommandRefused, TooManyRequests
+   */
+  async run(
+    { tenantId, metadata }: CommandContext,
+    deployment_id: string,
+    { command, timeout }: CommandRequest,
+    gone: AbortSignal,
+  ): Promise<Readable> {
+    if (command[0] === '') throw new BadRequest('The first word of command names a program and is not empty.');
+    if (command.join('').length > MOST_CHARACTERS)
+      throw new BadRequest(`The words of command have more than ${MOST_CHARACTERS} characters together.`);
+    const { state, version } = await this.reports.ownedAt(tenantId, deployment_id);
+    if (state.deleting) throw new CommandRefused(deployment_id, 'it is being deleted');
+    const leave = this.enter(deployment_id, tenantId);
+    let place: CommandPlace | undefined;
+    const end = () => (place?.close(), leave());
+    try {
+      place = await this.placeOf(deployment_id, state.active);
+      const { revisionId: revision_id, secrets } = place;
+      const redaction = new Redaction(secrets);
+      const recorded = { deployment_id, command_id: uuid(), version };
+      const words = command.map((word) => safeText(redaction, word));
+      const data = { ...recorded, revision_id, command: words };
+      await this.reports.sayCommand({ type: 'CommandStarted', data }, metadata);
+      const output = new CommandOutput(redaction, this.pauseAfter);
+      output.tell({ type: 'started', command_id: recorded.command_id, revision_id });
+      const over = AbortSignal.any([gone, this.stopping.signal]);
+      const running = this.carryOut(place, { command, timeout }, output, over).then(async (ended) => {
+        end();
+        const { exitCode: exit_code, reason, duration_ms } = ended;
+        await this.sayEnded(recorded, { exit_code, ...(reason !== null && { reason }), duration_ms }, metadata);
+        output.end({ type: 'ended', exit_code, reason, duration_ms });
+      });
+      this.running.add(running);
+      void running.finally(() => this.running.delete(running));
+      return output.lines;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  private async carryOut(
+    place: CommandPlace,
+    { command, timeout }: CommandRequest,
+    output: CommandOutput,
+    signal: AbortSignal,
+  ): Promise<CommandEnd & { readonly duration_ms: number }> {
+    const begun = performance.now();
+    const limit = new AbortController();
+    const late = setTimeout(() => limit.abort(new Error(`It took longer than ${timeout} s.`)), timeout * 1000).unref();
+    const over = AbortSignal.any([signal, limit.signal]);
+    const take = async (stream: 'stdout' | 'stderr', text: string) => {
+      if (over.aborted) return;
+      await output.take(stream, text, over);
+      if (output.written > MOST_OUTPUT) limit.abort(new Error(`It wrote more than ${MOST_OUTPUT} characters.`));
+    };
+    const heartbeat = setInterval(() => output.beat(), HEARTBEAT_MS).unref();
+    const ended = await place.run(command, take, over);
+    clearTimeout(late);
+    clearInterval(heartbeat);
+    const reason = ended.reason === null ? null : safeText(output.redaction, ended.reason);
+    return { ...ended, reason, duration_ms: Math.round(performance.now() - begun) };
+  }
+
+  private async sayEnded(
+    recorded: Recorded,
+    ended: { readonly exit_code: number | null; readonly reason?: string; readonly duration_ms: number },
+    metadata: CommandContext['metadata'],
+  ): Promise<void> {
+    const data = { ...recorded, ...ended };
+    await this.reports
+      .sayCommand({ type: 'CommandEnded', data }, metadata)
+      .catch((error: unknown) => this.logger.error(error));
+  }
+
+  /** @throws CommandRefused */
+  private async placeOf(id: string, active: { readonly executor?: string } | null): Promise<CommandPlace> {
+    const { executor } = this;
+    if (active === null) throw new CommandRefused(id, 'no revision of it has been deployed');
+    const name = active.executor ?? executor.name;
+    if (!executor.commands || name !== executor.name) {
+      throw new CommandRefused(id, REASONS[name] ?? `the executor that deployed it (${name}) cannot do that`);
+    }
+    const place = await executor.commands(id);
+    if (!place) throw new CommandRefused(id, 'a revision of it is being put in place, or its build is gone; try again');
+    return place;
+  }
+
+  /** Counts a command. @throws TooManyRequests */
+  private enter(id: string, tenantId: string): () => void {
+    const all = [...this.places];
+    const isFull =
+      all.filter((one) => one.id === id).length >= MOST_OF_DEPLOYMENT ||
+      all.filter((one) => one.tenantId === tenantId).length >= MOST_OF_WORKSPACE;
+    if (isFull) {
+      const most = `${MOST_OF_DEPLOYMENT} commands of a deployment and ${MOST_OF_WORKSPACE} of a workspace`;
+      throw new TooManyRequests(RETRY_S, `At most ${most} run at a time, try again later.`);
+    }
+    const place = { id, tenantId };
+    this.places.add(place);
+    return () => this.places.delete(place);
+  }
+}
+
+/** What a command writes, as lines of JSON for its client, without secrets. */
+class CommandOutput {
+  /** Characters so far. */
+  written = 0;
+  readonly lines = new PassThrough();
+  private readonly texts: Readonly<Record<'stdout' | 'stderr', SafeText>>;
+
+  constructor(
+    readonly redaction: Redaction,
+    private readonly pauseAfter: (length: number) => number,
+  ) {
+    this.texts = { stdout: new SafeText(redaction), stderr: new SafeText(redaction) };
+    // The client has gone.
+    this.lines.on('error', () => undefined);
+  }
+
+  /** Resolves when the client can take more, or when `over` aborts. */
+  async take(stream: 'stdout' | 'stderr', part: string, over: AbortSignal): Promise<void> {
+    this.written += part.length;
+    const text = this.texts[stream].push(part);
+    const pause = this.pauseAfter(part.length);
+    if (pause > 0) await delay(pause, undefined, { signal: over, ref: false }).catch(() => undefined);
+    if (text !== '') this.tell({ type: stream, text });
+    if (this.lines.writableNeedDrain) await once(this.lines, 'drain', { signal: over }).catch(() => undefined);
+  }
+
+  beat(): void {
+    if (!this.lines.writableNeedDrain) this.tell({ type: 'running' });
+  }
+
+  tell(line: CommandLine): void {
+    if (!this.lines.destroyed) this.lines.write(`${JSON.stringify(line)}\n`);
+  }
+
+  end(last: CommandLine): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const text = this.texts[stream].end();
+      if (text !== '') this.tell({ type: stream, text });
+    }
+    this.tell(last);
+    this.lines.end();
+  }
+}
