@@ -148,7 +148,9 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       configs: [['liked', true]],
       gone: false,
       results: [[{ q: 1 }, [{ a: 2 }]]],
-      finetuning: expect.arrayContaining([{ messages: [expect.objectContaining({ role: 'user' })] }]),
+      finetuning: expect.arrayContaining([
+        { messages: expect.arrayContaining([expect.objectContaining({ role: 'user' })]) },
+      ]),
     });
     for (const sentence of refused as string[]) expect(sentence).toContain('Fairlead does not offer');
   });

@@ -396,6 +396,13 @@ describe('The LangSmith client that makes a dataset of its own', () => {
     expect(await texts({ splits: ['base'] })).toContain('{"q":2}');
     await client.deleteExample(many[1]!.id);
     expect(await texts()).toEqual(['{"q":10}', '{"q":2}', '{"q":4}']);
+    const tuning: { messages: { role: string; content: string }[] }[] = await client.readDatasetOpenaiFinetuning({
+      datasetId: own,
+    });
+    const asked = tuning.map(({ messages }) => messages[0]!);
+    expect(asked.map(({ role, content }) => `${role} ${content}`).sort()).toEqual([
+      ...['user {"q":10}', 'user {"q":2}', 'user {"q":4}'],
+    ]);
     expect(await texts({ asOf: 'prod' })).toEqual(['{"q":1}', '{"q":2}', '{"q":3}', '{"q":4}']);
     const diff = await client.diffDatasetVersions({ datasetId: own, fromVersion: 'prod', toVersion: 'latest' });
     expect(diff.examples_removed).toEqual([many[1]!.id]);
