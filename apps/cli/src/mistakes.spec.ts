@@ -101,3 +101,24 @@ it('A file that is not UTF-8 is refused instead of being changed', async () => {
   const ended = await cli.run(['secrets', 'set', 'agent', '-f', 'latin.env']);
   expect(ended).toMatchObject({ code: 2, err: 'Error: latin.env is not UTF-8 text.\n' });
 });
+
+it.each(['.inf', '.nan', '12345678901234567890', '1e400'])(
+  'The number %s of a YAML file or an assignment is refused instead of being changed',
+  async (number) => {
+    writeFileSync(join(cli.folder, 'numbers.yaml'), `extra:\n  - ${number}\n`);
+    const said = expect.stringMatching(/has the number .*, whose digits cannot be kept/);
+    expect(await cli.run(['datasets', 'create', '-f', 'numbers.yaml'])).toMatchObject({ code: 2, err: said });
+    if (number.startsWith('.')) return;
+    const args = [
+      'experiments',
+      'upload',
+      cli.file('n.csv', 'inputs.a\n1\n'),
+      '--dataset',
+      'd',
+      '--metadata',
+      `m=${number}`,
+    ];
+    expect(await cli.run(args)).toMatchObject({ code: 2, err: said });
+    expect(double.seen).toEqual([]);
+  },
+);

@@ -367,7 +367,7 @@ describe('--map', () => {
   it.each([
     [['vars=inputs', 'respnse=actual_outputs'], /--map names respnse, .*Did you mean response\?/],
     [['vars=inputs', 'response.outptu=actual_outputs.a'], /Did you mean response\.output\?/],
-    [['vars=inputs', 'match=scores.{filtre}/match'], /the key of match needs a text in filtre/],
+    [['vars=inputs', 'match=scores.{filtre}/match'], /the key of match needs a text in filtre\. Did you mean filter\?/],
     [['vars=inputs', 'ms=latency:weeks'], /the unit of a latency is one of s, ms/],
     [['vars=inputs', 'ms=row_id', 'match=row_id'], /row_id comes twice/],
   ])('%j is refused', async (map, message) => {

@@ -1,4 +1,5 @@
 import { Usage } from '../failure';
+import { requireExact } from './body-file';
 
 type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
@@ -15,7 +16,9 @@ export function assigned(assignments: readonly string[]): { [member: string]: Js
     if (equals < 1 || path.includes('')) {
       throw new Usage(`${JSON.stringify(assignment)} is no assignment: write member=value or member.member=value.`);
     }
-    set(root, path, value(assignment.slice(equals + 1)), assignment);
+    const given = value(assignment.slice(equals + 1));
+    requireExact(given, JSON.stringify(assignment));
+    set(root, path, given, assignment);
   }
   return root;
 }

@@ -35,6 +35,21 @@ export function textOf(file: string): string {
   }
 }
 
+/**
+ * Refuses numbers that would be sent as null or with other digits: infinities, NaN and integers beyond 2^53.
+ * @param shown what holds them, for the message
+ * @throws Usage
+ */
+export function requireExact(value: unknown, shown: string): void {
+  if (
+    typeof value === 'number' &&
+    (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+  ) {
+    throw new Usage(`${shown} has the number ${value}, whose digits cannot be kept: write it in quotes, or send JSON.`);
+  }
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) requireExact(part, shown);
+}
+
 function contentOf(file: string): Buffer {
   try {
     return readFileSync(file === '-' ? 0 : file);
@@ -70,9 +85,12 @@ function yaml(text: string, shown: string): unknown {
     const line = error.linePos?.[0].line ?? 1;
     throw new Usage(`${shown} is not YAML: line ${line}: ${error.message.split(/ at line \d+/)[0]}`);
   }
+  let value: unknown;
   try {
-    return document.toJS({ maxAliasCount: 100 });
+    value = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     throw new Usage(`${shown} is not YAML: ${(error as Error).message}`);
   }
+  requireExact(value, shown);
+  return value;
 }

@@ -46,10 +46,15 @@ export function filledKey(key: string, valueOf: (column: string) => string): str
 
 /** The error for a column that `--map` names and the file does not have. */
 export function unknownColumn(name: string, known: readonly string[]): Usage {
-  const near = closest(name, known);
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  const hint = meant(name, known);
   const all = known.slice(0, 40).join(', ') + (known.length > 40 ? ', …' : '');
   return new Usage(`--map names ${name}, which is no column of the file.${hint} There are: ${all}.`);
+}
+
+/** A question after the name that somebody may have meant, with a space before it; empty without such a name. */
+export function meant(name: string, known: readonly string[]): string {
+  const near = closest(name, known);
+  return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
 /** The name that differs from another one by the fewest letters, by a third of them at most. */

@@ -1,7 +1,7 @@
 import { Usage } from '../failure';
 import { AtPlace, Misplaced, type Place, rowName } from './import-report';
 import { checkJson, partsOf } from './json-text';
-import { columnsIn, filledKey, type Mapping, type RowOptions, unknownColumn } from './mapping';
+import { columnsIn, filledKey, type Mapping, meant, type RowOptions, unknownColumn } from './mapping';
 import { RowDraft } from './row-draft';
 import { scorePart, type Target, targetOf } from './row-target';
 import type { FileRow } from './upload-body';
@@ -59,7 +59,7 @@ export class RowSources {
       at(source, () => {
         const found = find(source);
         if (found === undefined) return;
-        const own = this.resolved(target, (column) => keyPart(find(column), column, source));
+        const own = this.resolved(target, (column) => this.keyPart(find(column), column, source));
         if (found.isJson) draft.put(own, found.value, source);
         else draft.putCell(own, found.value, source);
       });
@@ -100,6 +100,14 @@ export class RowSources {
     if (target.kind !== 'score') return target;
     const part = scorePart(target.key, this.keys);
     return { ...target, ...part, key: target.isTemplate ? filledKey(part.key, valueOf) : part.key };
+  }
+
+  /** The text of a value that is part of a key. @throws Misplaced */
+  private keyPart(found: Found | undefined, column: string, source: string): string {
+    const text = found?.isJson && found.value.startsWith('"') ? (JSON.parse(found.value) as string) : found?.value;
+    if (text !== undefined && text.trim() !== '' && text !== 'null' && !/^[[{]/.test(text)) return text;
+    const hint = found ? '' : meant(column, [...this.known]);
+    throw new Misplaced(`the key of ${source} needs a text in ${column}.${hint}`);
   }
 
   private learn(column: string): void {
@@ -156,15 +164,6 @@ function partsAt(value: string, isJson: boolean): Map<string, string> | undefine
   }
   checkJson(value);
   return partsOf(value);
-}
-
-/** The text of a value that is part of a key. @throws Misplaced */
-function keyPart(found: Found | undefined, column: string, source: string): string {
-  const text = found?.isJson && found.value.startsWith('"') ? (JSON.parse(found.value) as string) : found?.value;
-  if (text === undefined || text.trim() === '' || text === 'null' || /^[[{]/.test(text)) {
-    throw new Misplaced(`the key of ${source} needs a text in ${column}.`);
-  }
-  return text;
 }
 
 /** @throws Usage naming the place */
