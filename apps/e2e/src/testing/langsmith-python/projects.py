@@ -62,6 +62,7 @@ results = client.evaluate(lambda inputs: {"a": 2}, data=dataset.name, experiment
 client.flush()
 found = client.get_experiment_results(name=results.experiment_name)
 made["results"] = [[e.inputs, [r.outputs for r in e.runs]] for e in found["examples_with_runs"]]
+made["finetuning"] = client.read_dataset_openai_finetuning(dataset_id=dataset.id)
 made["calls"] = sorted(calls.called)
 
 
@@ -72,7 +73,6 @@ def refused(ask):
         return str(error)
 
 
-made["finetuning"] = client.read_dataset_openai_finetuning(dataset_id=dataset.id)
 made["refused"] = [
     refused(lambda: client.create_annotation_queue(name="queue")),
     refused(lambda: list(client.list_annotation_queues())),
