@@ -19,6 +19,16 @@ it.each([
   ['STARTING', [one('STARTING', 'no node has room')], 'No process is ready yet: no node has room'],
   ['FAILED', [one('STARTING'), one('FAILED', 'no image')], 'No process is ready: no image'],
   ['FAILED', [one('FAILED', null, 'exit code 1')], 'No process is ready: exit code 1'],
+  ['CRASH_LOOPING', [one('CRASH_LOOPING', '16 restarts')], '16 restarts'],
+  ['CRASH_LOOPING', [one('CRASH_LOOPING', '16 restarts'), one('CRASH_LOOPING', '3 restarts')], '16 restarts'],
+  ['CRASH_LOOPING', [one('STOPPING'), one('CRASH_LOOPING', '16 restarts')], '16 restarts'],
+  ['DEGRADED', [one('RUNNING'), one('CRASH_LOOPING', '16 restarts')], '1 of 2 processes are ready: 16 restarts'],
+  ['STARTING', [one('STARTING'), one('CRASH_LOOPING', '16 restarts')], 'No process is ready yet: 16 restarts'],
+  ['FAILED', [one('CRASH_LOOPING', '16 restarts'), one('FAILED', 'no image')], 'No process is ready: no image'],
+  ['DEGRADED', [one('UNRESPONSIVE', 'no answer in 5 s')], 'No process answers: no answer in 5 s'],
+  ['DEGRADED', [one('RUNNING'), one('UNRESPONSIVE', 'no answer')], '1 of 2 processes are ready: no answer'],
+  ['DEGRADED', [one('STARTING'), one('UNRESPONSIVE', 'no answer')], 'No process answers: no answer'],
+  ['DEGRADED', [one('CRASH_LOOPING', '16 restarts'), one('UNRESPONSIVE')], 'No process answers: 16 restarts'],
 ] as const)('%s is said of %j', (state, processes, detail) => {
   expect(verdictOn(processes)).toEqual({ state, detail });
 });
