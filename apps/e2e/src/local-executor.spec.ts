@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR, startTogether } from '@fairlead/service/testing';
 import { installedProgram, run } from './testing/langgraph-cli';
@@ -237,6 +239,29 @@ describe('A program that runs here', () => {
     expect(metrics).toMatch(/^fairlead_apps\{state="RUNNING"\} 1$/m);
     expect(metrics).toMatch(/^fairlead_app_log_lines_total\{outcome="kept"\} \d+$/m);
     expect(metrics).toMatch(/^fairlead_app_log_lines_total\{outcome="dropped"\} 0$/m);
+  });
+
+  it('has commands beside it, which end the command line as they end', async () => {
+    const root = join(__dirname, '../../..');
+    const words = ['-r', join(root, 'tools/test/typescript.cjs'), join(root, 'apps/cli/src/main.ts')];
+    const env = { ...process.env, FAIRLEAD_URL: installation.url, FAIRLEAD_KEY: OPERATOR };
+    const script = 'echo "$GREETING, $LANGSMITH_TRACING"; echo "oh" >&2; exit 9';
+    const command = ['deployments', 'run', deployment.id, '--', 'sh', '-c', script];
+    const child = spawn(process.execPath, [...words, ...command], { env });
+    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    expect([code, out, err]).toEqual([9, '[redacted], true\n', 'oh\n']);
+    const types = 'types=CommandStarted,CommandEnded';
+    const { resources } = await installation.ask('GET', `/v2/deployments/${deployment.id}/history?${types}`);
+    expect(resources).toMatchObject([
+      { type: 'CommandEnded', command: { exit_code: 9, reason: null } },
+      { type: 'CommandStarted', command: { words: ['sh', '-c', script] } },
+    ]);
+    const { status } = await fetch(`${installation.url}/v2/deployments/${deployment.id}/commands`, {
+      method: 'POST',
+      headers: { 'x-api-key': reader, 'content-type': 'application/json' },
+      body: '{"command":["true"]}',
+    });
+    expect(status).toBe(403);
   });
 
   it('shows its pages to browsers at a host of its own', async () => {
