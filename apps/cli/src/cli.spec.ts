@@ -632,7 +632,7 @@ describe('Experiments', () => {
     const regression = await fairlead('experiments compare good bad --fail-on-regression --json');
     expect([regression.code, JSON.parse(regression.out)]).toMatchObject([
       1,
-      { comparison: { rows: 60 }, gate: { pass: false } },
+      { comparison: { rows: 60 }, gate: { outcome: 'fail', pass: false } },
     ]);
     const allowed = 'experiments compare good bad --gate correct>=-0.6 --allow-significant-regressions';
     expect(await fairlead(allowed)).toMatchObject({ code: 0 });

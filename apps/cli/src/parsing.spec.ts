@@ -47,6 +47,7 @@ describe('Limits of a gate', () => {
       'mean(correct) >= 0.8',
       'mean(cost)<=2e-1',
       'worse(correct)<=3',
+      'scored(correct)>=95%',
       'difference(missing)>=0',
       'error_rate<=1%',
       'missing<=0',
@@ -55,7 +56,7 @@ describe('Limits of a gate', () => {
     ];
     expect(gateLimits(expressions, new Set(['cost']))).toEqual({
       keys: {
-        correct: { max_drop: 0.02, min_mean: 0.8, max_worse: 3 },
+        correct: { max_drop: 0.02, min_mean: 0.8, max_worse: 3, min_scored: 0.95 },
         cost: { max_drop: 0.5, max_mean: 0.2 },
         missing: { max_drop: -0 },
       },
@@ -75,6 +76,8 @@ describe('Limits of a gate', () => {
     'cost>=0.1',
     'error_rate>=1',
     'worse(a)>=1',
+    'scored(a)<=1',
+    'scored(a)>=200%',
   ])('are not %j', (text) => {
     expect(() => gateLimits([text], new Set(['cost']))).toThrow(`--gate ${text}`);
   });

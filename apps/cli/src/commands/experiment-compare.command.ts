@@ -15,7 +15,7 @@ import { examples } from '../output/help';
 import { type Context, does } from '../api/context';
 import { waitForRows } from '../upload/experiment-wait';
 import { EXIT, Usage } from '../failure';
-import { GATE_HELP, gateLimits, gateOption } from '../upload/gate';
+import { differenceKeys, GATE_HELP, gateLimits, gateOption } from '../upload/gate';
 import { reaches } from '../table/group';
 import { collect } from '../api/lists';
 import { findExperiment } from '../api/lookups';
@@ -40,11 +40,14 @@ interface GateOptions {
 }
 
 interface Verdict {
+  /** Absent from servers that are older than undecided gates. */
+  readonly outcome?: 'pass' | 'fail' | 'undecided';
   readonly pass: boolean;
   readonly reasons: readonly string[];
 }
 
 const MOST_ROWS = 100;
+const CODES = { pass: EXIT.ok, fail: EXIT.failed, undecided: EXIT.unchecked };
 
 export function addCompare(group: Command): void {
   const compare = compareOptions(group.command('compare'))
@@ -52,7 +55,11 @@ export function addCompare(group: Command): void {
     .option('--rows <n>', 'show so many of the worst regressions', rowCount, 5)
     .option('--find <text>', 'show the rows that hold this text in place of the worst regressions')
     .option('--sort <order>', 'of these rows: regression, improvement, row, latency:<id> or difference:<id>:<key>')
-    .option('--gate <limit>', 'fail (exit code 1) when this is not kept, repeatable', gateOption)
+    .option(
+      '--gate <limit>',
+      'fail (exit code 1) when this is not kept; exit code 6 when undecided; repeatable',
+      gateOption,
+    )
     .option('--fail-on-regression', 'fail when any score is significantly worse')
     .option('--allow-significant-regressions', 'hold the experiments to the limits of --gate only')
     .addHelpText('after', GATE_HELP);
@@ -76,12 +83,14 @@ export function addCompare(group: Command): void {
     });
     const comparison = JSON.parse(json) as Comparison;
     const gated = options.gate !== undefined || options.failOnRegression;
-    const verdict = gated ? await pass(context, path, comparison, options) : undefined;
+    const verdict = gated
+      ? await pass(context, path, await withDirections(context, path, query, comparison, options), options)
+      : undefined;
     if (!context.out.json) {
       showComparison(context, comparison, options);
       if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict);
     } else context.out.text(verdict ? `{"comparison":${json.trim()},"gate":${verdict.trim()}}` : json);
-    return !verdict || (JSON.parse(verdict) as Verdict).pass ? EXIT.ok : EXIT.failed;
+    return verdict ? CODES[outcomeOf(JSON.parse(verdict) as Verdict)] : EXIT.ok;
   });
 }
 
@@ -114,6 +123,21 @@ export async function compared(context: Context, names: readonly string[], optio
     higher_is_better: options.higherIsBetter?.join(','),
   };
   return { dataset, query, sessions };
+}
+
+/** A comparison that also has the keys of `--gate` that it did not show, for their directions. */
+async function withDirections(
+  { api }: Context,
+  path: string,
+  query: Awaited<ReturnType<typeof compared>>['query'],
+  comparison: Comparison,
+  { gate = [] }: GateOptions,
+): Promise<Comparison> {
+  const known = new Set([...comparison.keys, ...(comparison.experiment_scores ?? [])].map(({ key }) => key));
+  const key = differenceKeys(gate).filter((name) => !known.has(name));
+  if (key.length === 0) return comparison;
+  const { keys } = JSON.parse(await api.read(path, { ...query, key, limit: 0 })) as Comparison;
+  return { ...comparison, keys: [...comparison.keys, ...keys] };
 }
 
 /** The gate's answer as JSON. */
@@ -179,9 +203,18 @@ function showRows({ out }: Context, comparison: Comparison, title: string, rows:
   }
 }
 
-function showVerdict({ out }: Context, { pass: passed, reasons }: Verdict): void {
-  out.line(`\n${passed ? out.paint('green', 'Gate passed.') : out.paint('red', 'Gate failed:')}`);
-  for (const reason of reasons) out.line(`  ${clean(reason)}`);
+function outcomeOf({ outcome, pass }: Verdict): 'pass' | 'fail' | 'undecided' {
+  return outcome ?? (pass ? 'pass' : 'fail');
+}
+
+function showVerdict({ out }: Context, verdict: Verdict): void {
+  const told = {
+    pass: out.paint('green', 'Gate passed.'),
+    fail: out.paint('red', 'Gate failed:'),
+    undecided: out.paint('yellow', 'Gate undecided:'),
+  };
+  out.line(`\n${told[outcomeOf(verdict)]}`);
+  for (const reason of verdict.reasons) out.line(`  ${clean(reason)}`);
 }
 
 function rowCount(text: string): number {

@@ -2,7 +2,10 @@ import { Usage } from '../failure';
 
 /** What the service's gate takes beside the experiments. */
 interface Limits {
-  keys: Record<string, { min_mean?: number; max_mean?: number; max_drop?: number; max_worse?: number }>;
+  keys: Record<
+    string,
+    { min_mean?: number; max_mean?: number; max_drop?: number; max_worse?: number; min_scored?: number }
+  >;
   max_error_rate?: number;
   max_missing?: number;
   max_latency_p50_increase?: number;
@@ -10,7 +13,7 @@ interface Limits {
 }
 
 const LIMIT = /^(.+?)\s*(>=|<=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(\s*%)?$/is;
-const OF_KEY = /^(mean|worse|difference)\((.+)\)$/s;
+const OF_KEY = /^(mean|worse|difference|scored)\((.+)\)$/s;
 const WHOLE = {
   error_rate: 'max_error_rate',
   missing: 'max_missing',
@@ -27,17 +30,21 @@ Limits of --gate:
   mean(KEY)>=0.8       the mean itself; also <=. Scores of the whole experiment
                        are limited in the same way
   worse(KEY)<=3        so many rows may be worse
+  scored(KEY)>=95%     so many of the rows that the baseline has scored must be
+                       scored; the others then leave nothing undecided
   error_rate<=1%       share of runs that failed
   missing<=0           rows that only the baseline has
   latency_p50<=0.5     seconds slower than the baseline; also latency_p99
 A significant regression of any key fails the gate unless
---allow-significant-regressions is given.`;
+--allow-significant-regressions is given. When no limit is broken but not
+everything could be compared, the gate is undecided: exit code 6.`;
 
 /** Adds an expression of `--gate` to the ones before it. @throws Usage when it is no limit */
 export function gateOption(expression: string, before: readonly string[] = []): string[] {
   const { subject, operator } = parsed(expression);
   const isKept = Object.hasOwn(WHOLE, subject) || OF_KEY.exec(subject)?.[1] === 'worse';
   if (isKept) most(operator, expression);
+  if (OF_KEY.exec(subject)?.[1] === 'scored') share(operator, parsed(expression).value, expression);
   return [...before, expression];
 }
 
@@ -69,7 +76,8 @@ export function gateLimits(expressions: readonly string[], lowerIsBetter: Readon
     else if (what === 'worse') {
       most(operator, expression);
       ofKey.max_worse = value;
-    } else ofKey.max_drop = drop(expression, key, operator, value, lowerIsBetter.has(key));
+    } else if (what === 'scored') ofKey.min_scored = share(operator, value, expression);
+    else ofKey.max_drop = drop(expression, key, operator, value, lowerIsBetter.has(key));
   }
   return limits;
 }
@@ -82,6 +90,21 @@ function drop(expression: string, key: string, operator: string, value: number, 
       ? `--gate ${expression}: lower is better for ${key}, so write ${key}<=…`
       : `--gate ${expression}: higher is better for ${key}, so write ${key}>=… or add --lower-is-better ${key}.`,
   );
+}
+
+function share(operator: string, value: number, expression: string): number {
+  if (operator === '>=' && value >= 0 && value <= 1) return value;
+  throw new Usage(`--gate ${expression}: this can only be limited with >= and a share from 0 to 100 %.`);
+}
+
+/** Keys whose difference from the baseline is limited: how it is written depends on which direction is better. */
+export function differenceKeys(expressions: readonly string[]): string[] {
+  return expressions.flatMap((expression) => {
+    const { subject } = parsed(expression);
+    if (Object.hasOwn(WHOLE, subject)) return [];
+    const [, what = 'difference', key = subject] = OF_KEY.exec(subject) ?? [];
+    return what === 'difference' ? [key] : [];
+  });
 }
 
 function most(operator: string, expression: string): void {

@@ -28,6 +28,8 @@ export interface KeyValues {
   readonly labels: readonly string[];
   /** Place in `labels` by row, -1 where there is none. Of a row that was run several times the most frequent value. */
   readonly codes: Int32Array;
+  /** Rows whose runs have different values. */
+  readonly mixed: ReadonlySet<number>;
 }
 
 /** What is compared of one experiment; arrays are by row of the `ScoreTable`. */
@@ -58,6 +60,8 @@ export interface ScoreTable {
   /** Ids of the examples, 16 bytes each. */
   readonly ids: Buffer;
   readonly experiments: readonly ExperimentScores[];
+  /** Keys that were left out because they do not fit into memory or time with the others. */
+  readonly unread: readonly string[];
 }
 
 /** An experiment to compare, as its session row gives it. */
@@ -72,13 +76,16 @@ const RUN_BYTES = 2 * ID_BYTES + 17;
 /** Id of the run, score. */
 const SCORE_BYTES = ID_BYTES + 8;
 /** Characters that are read of the JSON of a value. */
-const VALUE_CHARACTERS = 100;
+export const VALUE_CHARACTERS = 100;
 /** Different values of a key that are told apart; texts of which each is another one are no categories. */
 const MOST_LABELS = 1000;
 /** What stands for all further ones. */
-const FURTHER = '…';
+export const FURTHER = '…';
 /** Scores and values of all rows, keys and experiments together; each takes eight bytes of memory. */
 const MOST_CELLS = 32_000_000;
+/** Pairs of scores of all keys that are resampled, of tests with so many rows at most. */
+const MOST_PAIRS = 4_000_000;
+const MOST_RESAMPLED_ROWS = 4000;
 /** Experiments read side by side, with two connections each: one comparison must leave some to others. */
 const AT_A_TIME = 2;
 
@@ -110,13 +117,15 @@ const scoresOf = (session: string, keys: string) => `
   ) as lists`;
 
 /**
- * Reads the scores of the experiments, in their order; `keys` undefined for all.
- * @throws BadRequest when they are more than fit into memory
+ * Reads the scores of the experiments, in their order; `keys` undefined for all. With `first`, every key that fits is read,
+ * these before the others, and the rest is named in `unread`.
+ * @throws BadRequest without `first`, when they are more than fit into memory
  */
 export async function loadScores(
   pool: Pool,
   experiments: readonly Compared[],
   keys: readonly string[] | undefined,
+  first?: readonly string[],
 ): Promise<ScoreTable> {
   const wanted = keys ? `array[${keys.map((key) => escapeLiteral(storable(key))).join(',')}]::text[]` : 'null';
   const read = ({ id }: Compared) => {
@@ -135,13 +144,29 @@ export async function loadScores(
     unpacked.push(new Unpacked(...(await reading[place]!), rows));
   }
   const lists = unpacked.reduce((sum, { lists }) => sum + lists.length, 0);
-  if (lists * rows.size > MOST_CELLS) {
+  const unread = first ? leftOut(unpacked, rows.size, first) : [];
+  if (!first && lists * rows.size > MOST_CELLS) {
     throw new BadRequest(
       `The experiments have ${lists} keys together, each for ${rows.size} rows, which is too much: name keys with key, or compare fewer experiments.`,
     );
   }
-  const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size));
-  return { rows: rows.size, ids: rows.ids(), experiments: tables };
+  const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size, new Set(unread)));
+  return { rows: rows.size, ids: rows.ids(), experiments: tables, unread };
+}
+
+/** Keys that are too many: what fits is filled with those of `first`, then by name. */
+function leftOut(unpacked: readonly Unpacked[], rows: number, first: readonly string[]): string[] {
+  const lists = new Map<string, number>();
+  for (const { key } of unpacked.flatMap(({ lists }) => lists)) lists.set(key, (lists.get(key) ?? 0) + 1);
+  const wanted = first.filter((key) => lists.has(key));
+  const unread: string[] = [];
+  let [cells, pairs] = [0, 0];
+  for (const key of new Set([...wanted, ...[...lists.keys()].sort()])) {
+    cells += lists.get(key)! * rows;
+    if (rows <= MOST_RESAMPLED_ROWS) pairs += (unpacked.length - 1) * rows;
+    if (cells > MOST_CELLS || pairs > MOST_PAIRS) unread.push(key);
+  }
+  return unread;
 }
 
 /** The bytes that a query answers, in one column; by COPY, since any other way they come as text of twice the size. */
@@ -200,7 +225,7 @@ class Unpacked {
     }
   }
 
-  finish({ id, name, persisted }: Compared, rows: number): ExperimentScores {
+  finish({ id, name, persisted }: Compared, rows: number, unread: ReadonlySet<string>): ExperimentScores {
     const runCount = this.rowOfRun.length;
     const runs = new Uint16Array(rows);
     const failed = new Uint16Array(rows);
@@ -229,6 +254,7 @@ class Unpacked {
     const keys = new Map<string, KeyScores>();
     const categories = new Map<string, KeyValues>();
     for (const list of this.lists) {
+      if (unread.has(list.key)) continue;
       const scores = this.keyScores(list, rows);
       if (scores) keys.set(list.key, scores);
       const values = this.keyValues(list.values, rows);
@@ -269,7 +295,7 @@ class Unpacked {
       const ranked = [...ofRow].sort(([a, few], [b, many]) => many - few || (labels[a]! < labels[b]! ? -1 : 1));
       codes[row] = ranked[0]![0];
     }
-    return labels.length > 0 ? { labels, codes } : undefined;
+    return labels.length > 0 ? { labels, codes, mixed: new Set(votes.keys()) } : undefined;
   }
 
   /** Undefined when none of them is a row's. A row has the mean of its runs, and a run the mean of its scores. */

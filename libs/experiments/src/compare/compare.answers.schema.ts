@@ -302,8 +302,15 @@ export const distributions = object('Distributions', {
 });
 
 export const verdictOfGate = object('GateResult', {
-  pass: noted(boolean, 'Whether all limits are kept.'),
-  reasons: noted(list(text), 'Why it does not pass, a sentence each.'),
+  outcome: noted(
+    oneOf('pass', 'fail', 'undecided'),
+    '`fail`: what was compared breaks a limit. `undecided`: it breaks none, but not everything could be compared.',
+  ),
+  pass: noted(boolean, 'Whether `outcome` is `pass`.'),
+  reasons: noted(
+    list(text),
+    'Why it does not pass, a sentence each: limits that are broken, then what could not be compared; at most 500, the last one then says how many are left out.',
+  ),
   warnings: noted(list(warning), 'What makes the comparison less sound.'),
 });
 

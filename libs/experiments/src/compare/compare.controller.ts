@@ -40,7 +40,7 @@ import { readRows } from './compare-rows.queries';
 import { chosenRows, pageOffset, placeOf } from './compare.selection';
 import { type Comparison, type ComparisonRequest, Comparisons } from './compare.service';
 import { distributionsOf, FRACTIONS } from './distributions';
-import { reasonsAgainst } from './comparison-gate';
+import { judge } from './comparison-gate';
 import { idPath, oneOrMany } from '../reading.http';
 
 const compared = {
@@ -85,6 +85,10 @@ const keyLimits = object(
       'Fails when the mean is worse than that of the baseline by more, in the direction of the key.',
     ),
     max_worse: note(optional(int({ ge: 0 })), 'Fails when more rows are worse than in the baseline.'),
+    min_scored: note(
+      optional(num({ ge: 0, le: 1 })),
+      'Fails when a smaller share of the rows that the baseline has scored is scored, from 0 to 1; otherwise the rows without a score leave nothing undecided. Without scores in the baseline, the share of the rows of the experiment.',
+    ),
   },
   'ComparisonGateKey',
   { closed: true },
@@ -95,7 +99,10 @@ const gateBody = object(
     baseline: note(uuid(), 'Experiment that they are measured against.'),
     lower_is_better: note(optional(list(str()), []), 'Feedback keys whose lower scores are better.'),
     higher_is_better: note(optional(list(str()), []), 'Feedback keys whose higher scores are better.'),
-    keys: note(optional(record(keyLimits), {}), 'Limits by feedback key; a key without scores fails.'),
+    keys: note(
+      optional(record(keyLimits), {}),
+      'Limits by feedback key; a limit that cannot be checked makes the gate undecided.',
+    ),
     allow_significant_regressions: note(
       optional(bool(), false),
       'False: a key that is significantly worse fails, with or without a limit.',
@@ -118,6 +125,8 @@ const datasetPath = idPath('dataset_id');
 /** How long a gate or an export waits for the rows of a fresh upload, and how often it looks. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 100;
+/** Warnings in the answer of a gate: there can be several for each key and experiment. */
+const MOST_WARNINGS = 500;
 
 /** Comparisons of experiments on the same dataset. */
 @Area('Comparisons')
@@ -203,13 +212,14 @@ export class CompareController {
     return Readable.from(lines(this.pool, id, comparison, selected), { objectMode: false, highWaterMark: 1 });
   }
 
-  /** Passes or fails experiments, for pipelines: 200 either way. */
+  /** Passes or fails experiments, or leaves them undecided, for pipelines: 200 in each case. */
   @Post('gate')
   @HttpCode(200)
   @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Pass or fail experiments',
-    description: '200 either way; waits until fresh uploads are stored.',
+    description:
+      '200 whatever the outcome; reads every key, and waits until fresh uploads are stored. `undecided`: no limit is broken, but not everything could be compared.',
   })
   @Answers({ 200: answers.verdictOfGate })
   async gate(
@@ -223,18 +233,10 @@ export class CompareController {
       baseline: limits.baseline,
       lowerIsBetter: limits.lower_is_better,
       higherIsBetter: limits.higher_is_better,
+      everyKey: Object.keys(limits.keys),
     };
-    const { table, keys, experimentScores, latencies, warnings } = await this.settled(context.tenantId, asked);
-    const baseline = table.experiments[0]!;
-    const reasons = table.experiments
-      .slice(1)
-      .flatMap(({ id: experiment, name, runCount, errorCount, runs }, index) => {
-        const missing = baseline.runs.reduce((sum, count, row) => sum + Number(count > 0 && runs[row] === 0), 0);
-        const errorRate = runCount ? errorCount / runCount : null;
-        const candidate = { id: experiment, name, errorRate, missing, latency: latencies[index + 1]! };
-        return reasonsAgainst(candidate, keys, experimentScores, limits);
-      });
-    return { pass: reasons.length === 0, reasons, warnings };
+    const comparison = await this.settled(context.tenantId, asked);
+    return { ...judge(comparison, limits), warnings: comparison.warnings.slice(0, MOST_WARNINGS) };
   }
 
   /** The comparison once the rows of all experiments are stored. @throws Unavailable when that takes long */

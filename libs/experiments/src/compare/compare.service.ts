@@ -26,6 +26,8 @@ export interface ComparisonRequest {
   readonly experiments: readonly string[];
   readonly baseline?: string;
   readonly keys?: readonly string[];
+  /** Every key is read, however many there are, these first. `unread` of the table names those that do not fit. */
+  readonly everyKey?: readonly string[];
   readonly lowerIsBetter: readonly string[];
   readonly higherIsBetter: readonly string[];
 }
@@ -130,15 +132,17 @@ export class Comparisons {
     request: ComparisonRequest,
     direction: (key: string) => Direction,
   ): Promise<Comparison> {
-    const table = await loadScores(this.pool, sessions, request.keys);
+    const table = await loadScores(this.pool, sessions, request.keys, request.everyKey);
     const names = [...new Set(table.experiments.flatMap(({ keys }) => [...keys.keys()]))].sort();
-    const shown = request.keys ?? names.slice(0, MOST_KEYS);
+    const shown = request.keys ?? (request.everyKey ? names : names.slice(0, MOST_KEYS));
     const keys: KeyComparison[] = [];
     for (const key of shown) keys.push(await compareKey(table, key, direction(key)));
     const worst = regressions(table, keys);
     const warnings = warningsOf(table, keys, configs);
     const ofValues = categoryKeys(table);
-    const categories = ofValues.slice(0, MOST_CATEGORIES).map((key) => compareCategories(table, key));
+    const categories = ofValues
+      .slice(0, request.everyKey ? undefined : MOST_CATEGORIES)
+      .map((key) => compareCategories(table, key));
     const omitted = (request.keys ? 0 : names.length - shown.length) + ofValues.length - categories.length;
     if (omitted > 0) {
       const message = `${omitted} keys are left out: name those to compare with key.`;

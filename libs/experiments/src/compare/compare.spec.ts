@@ -638,24 +638,30 @@ describe('A gate', () => {
   const gate = async (limits = {}, experiments = [next]) => {
     const answer = await reading.post(`/datasets/${dataset}/compare/gate`, { baseline: base, experiments, ...limits });
     expect(answer).toMatchObject({ status: 200 });
-    return answer.json as { pass: boolean; reasons: string[] };
+    return answer.json as { outcome: string; pass: boolean; reasons: string[] };
   };
 
   it('fails on a significant regression, unless that is allowed', async () => {
     expect(await gate({ lower_is_better: ['cost'] })).toMatchObject({
+      outcome: 'fail',
       pass: false,
-      reasons: ['new: correct is significantly worse (difference -0.4211, p 0.007813, n 19).'],
+      reasons: [
+        'new: correct is significantly worse (difference -0.4211, p 0.007813, n 19).',
+        'new: 1 of 20 rows could not be compared on correct: they have no score of it.',
+        'new: 1 of 20 rows could not be compared on cost: they have no score of it.',
+      ],
     });
-    const allowed = { allow_significant_regressions: true };
-    expect(await gate(allowed)).toMatchObject({ pass: true, reasons: [] });
+    const keys = { correct: { min_scored: 0.95 }, cost: { min_scored: 0.95 } };
+    const allowed = { allow_significant_regressions: true, keys };
+    expect(await gate(allowed)).toMatchObject({ outcome: 'pass', pass: true, reasons: [] });
   });
 
   it('tells every limit that is not kept', async () => {
     const limits = {
       allow_significant_regressions: true,
       keys: {
-        correct: { min_mean: 0.9, max_drop: 0.1, max_worse: 3 },
-        cost: { max_mean: 0.4 },
+        correct: { min_mean: 0.9, max_drop: 0.1, max_worse: 3, min_scored: 0.96 },
+        cost: { max_mean: 0.4, min_scored: 0.9 },
         style: { min_mean: 0.1 },
       },
       max_missing: 0,
@@ -668,9 +674,10 @@ describe('A gate', () => {
       'new: correct is worse by 0.4211, more than 0.1.',
       'new: 8 rows are worse on correct, more than 3.',
       'new: the mean of cost is 0.5, more than 0.4.',
-      'new: there are no scores of style.',
+      'new: 19 of 20 rows are scored on correct, less than 96 %.',
       'new: the number of missing rows is 1, more than 0.',
       'new: the increase of the median latency is 2, more than 1.',
+      'new: there are no scores of style.',
     ]);
   });
 
