@@ -41,14 +41,14 @@ export function differences(
 }
 
 /**
- * Streams that a read model is behind on, or whose events still wait for what the service answers them with, rollouts
+ * Descriptions of streams that a read model is behind on, or whose events still wait for what the service answers them with, rollouts
  * under way and streams that are set aside: none of them once everything has settled.
  */
 export async function unsettled(db: Client): Promise<string[]> {
   const { rows } = await db.query<{ stream: string }>(`
     with streams as (
       select stream, split_part(stream, '-', 1) as category, substr(stream, strpos(stream, '-') + 1) as id,
-        max(version) as version, array_agg(type) as types
+        max(version) as version, array_agg(type order by version) as types
       from events group by stream
     ), wanting as (
       select *, case category
@@ -67,7 +67,9 @@ export async function unsettled(db: Client): Promise<string[]> {
         else version end as shown
       from streams
     )
-    select stream from wanting where not answered or case
+    select stream || ' (' || case when answered then '' else 'not answered, ' end || 'shown ' || coalesce(shown::text, 'nowhere')
+      || ' of ' || version || ', the last: ' || types[array_length(types, 1)] || ')' as stream
+    from wanting where not answered or case
       when 'DeploymentDeletionRequested' = any(types) then shown is not null or not 'DeploymentDeleted' = any(types)
       else shown is distinct from version end
     union all select 'rollouts of ' || deployment_id from rollout_duties
