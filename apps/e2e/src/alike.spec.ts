@@ -33,7 +33,7 @@ interface Side {
 
 async function side(start: typeof startApart): Promise<Side> {
   const service = await RouteService.start(jest.mocked(edge.createServer), 'a-token', SETTINGS, start);
-  return { service, successes: await Successes.prepare(service), key: await service.newTenant('errors') };
+  return { service, successes: await Successes.prepare(service, false), key: await service.newTenant('errors') };
 }
 
 beforeAll(async () => {

@@ -45,11 +45,12 @@ export class Successes {
     private readonly specials: Readonly<Record<string, readonly Special[]>>,
   ) {}
 
-  static async prepare(service: RouteService): Promise<Successes> {
+  /** Makes what the requests need. `hasCommands`: the executor, which must be one of this process, answers commands. */
+  static async prepare(service: RouteService, hasCommands = true): Promise<Successes> {
     const key = await service.newTenant('tenant');
     const things = await fillTenant(service, key, 'kept');
     const spare = await fillTenant(service, key, 'spare');
-    return new Successes(service, key, things, await specials(service, key, things, spare));
+    return new Successes(service, key, things, await specials(service, key, things, spare, hasCommands));
   }
 
   /** What to send to a route. @throws Error when a path parameter is not known */
@@ -92,6 +93,7 @@ async function specials(
   key: string,
   { ids, pendingState }: Things,
   spare: Things,
+  hasCommands: boolean,
 ): Promise<Record<string, readonly Special[]>> {
   const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
   const { dataset_id, session_id } = ids;
@@ -108,7 +110,7 @@ async function specials(
   });
   await service.deployedBy('kubernetes', controlled.id);
   const commanded = await ask<{ id: string }>('POST', '/v2/deployments', newDeployment('commanded'));
-  await service.takesCommands(commanded.id);
+  if (hasCommands) await service.takesCommands(commanded.id);
   // Changes of the shared deployment replace its revisions, which have ended then.
   const waiting = await ask<{ id: string; latest_revision_id: string }>(
     'POST',
