@@ -843,6 +843,27 @@ describe('rule 9: statuses of a deployment', () => {
     expect(fold([...deleting, unknown])!.status).toBe('AWAITING_DELETE');
   });
 
+  it('a first revision that is deployed provisions it, also when it was UNKNOWN until then, and no later one does', () => {
+    const unknown: DeploymentEvent = {
+      type: 'DeploymentStatusReported',
+      data: { status: 'UNKNOWN', reason: 'no route' },
+    };
+    const deploying = [...created(codehost), moved(1, 'QUEUED', 'DEPLOYING')];
+    for (const before of [[], [unknown]]) {
+      given(deploymentModel, ...deploying, ...before)
+        .when(reporting(1, 'DEPLOYED'))
+        .then(moved(1, 'DEPLOYING', 'DEPLOYED'), activated, provisioned);
+    }
+    const served = [...deploying, unknown, moved(1, 'DEPLOYING', 'DEPLOYED'), activated, provisioned];
+    expect(fold(served)).toMatchObject({ status: 'READY', status_reason: undefined });
+    given(deploymentModel, ...served, revision(2, snapshotOf(codehost)), moved(2, 'QUEUED', 'DEPLOYING'), unknown)
+      .when(reporting(2, 'DEPLOYED'))
+      .then(moved(2, 'DEPLOYING', 'DEPLOYED'), {
+        type: 'RevisionActivated',
+        data: { revision_id: revisionId(2), previous_revision_id: revisionId(1) },
+      });
+  });
+
   it('removed is not found', () => {
     const removed = [...deleting, ...completeDeletion(fold(deleting))];
     given(deploymentModel, ...removed)

@@ -115,7 +115,8 @@ function created(data: (DeploymentEvent & { type: 'DeploymentCreated' })['data']
 function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> {
   switch (event.type) {
     case 'DeploymentProvisioned':
-      return state.status === 'AWAITING_DATABASE' ? { status: 'READY' } : {};
+      // That it could not be reached was said before it was deployed.
+      return state.status === 'AWAITING_DELETE' ? {} : { status: 'READY', status_reason: undefined };
     case 'DeploymentStatusReported':
       return state.status === 'AWAITING_DELETE' ? {} : { status: event.data.status, status_reason: event.data.reason };
     case 'DeploymentPatched':

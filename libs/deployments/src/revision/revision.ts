@@ -154,7 +154,8 @@ export function reportRevision(
       const previous_revision_id = state.active_revision_id;
       const activated = { revision_id: revisionId, previous_revision_id, ...(executor && { executor }) };
       events.push({ type: 'RevisionActivated', data: activated });
-      if (state.status === 'AWAITING_DATABASE') events.push({ type: 'DeploymentProvisioned', data: {} });
+      const isFirst = previous_revision_id === null && state.status !== 'AWAITING_DELETE';
+      if (isFirst) events.push({ type: 'DeploymentProvisioned', data: {} });
     }
     if (isRunning(status) && current === 'QUEUED') events.push(...skipOlder(state, revisionId));
     if (status === 'DEPLOYING') {
