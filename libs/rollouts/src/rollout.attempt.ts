@@ -12,6 +12,7 @@ import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed }
 import { placeDeployment } from './executors/host';
 import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
 import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
+import { isOfRecord, partlyRecorded } from './rollout.errors';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 import { type Deployed, isBuilt, lackingArtefact } from './executors/target';
@@ -107,6 +108,11 @@ export class RolloutAttempts {
         await this.reports.decide(target.tenantId, revision_id, stop);
         return;
       }
+      if (isOfRecord(error)) {
+        // The attempt does not count, if that can be written already.
+        await this.reports.decide(target.tenantId, revision_id, stop).catch(() => undefined);
+        throw error;
+      }
       if (!limit.hasPassed && error instanceof ExecutorUnreachable) {
         await run.log(run.phase, 'WARNING', `${error.message} It is tried again.`);
         await this.reports.decide(target.tenantId, revision_id, pause(log.safe(error.message)));
@@ -191,7 +197,7 @@ export class RolloutAttempts {
     const known = repo_commit_sha ?? rollout.commit;
     if (known || source !== 'codehost' || !repo_ref || !repo_url || !integration_id || !this.commits) return known;
     try {
-      const resolving = this.commits.resolve(target.tenantId, integration_id, repo_url, repo_ref);
+      const resolving = partlyRecorded(this.commits.resolve(target.tenantId, integration_id, repo_url, repo_ref));
       const sha = await withTimeLimit(RESOLVE_MS, [run.signal], (late) => Promise.race([resolving, aborted(late)]));
       const found = { deployment_id: target.id, revision_id, repo_commit_sha: sha };
       await this.reports.decide(target.tenantId, revision_id, resolveCommit(found));
@@ -199,6 +205,7 @@ export class RolloutAttempts {
       return sha;
     } catch (error) {
       run.signal.throwIfAborted();
+      if (isOfRecord(error)) throw error;
       if (this.executor.needsCommits) throw failureOf(error);
       await run.log('build', 'WARNING', `The commit of ${repo_ref} is not known: ${messageOf(error)}`);
       return null;
@@ -213,7 +220,7 @@ export class RolloutAttempts {
   ): AsyncIterable<Buffer> | undefined {
     const { commits } = this;
     if (!commit || !integration_id || !repo_url || !commits) return undefined;
-    return onceRead(() => commits.archive(tenantId, integration_id, repo_url, commit, signal));
+    return onceRead(() => partlyRecorded(commits.archive(tenantId, integration_id, repo_url, commit, signal)));
   }
 
   private async beside(
@@ -230,6 +237,7 @@ export class RolloutAttempts {
       );
     } catch (error) {
       signal.throwIfAborted();
+      if (isOfRecord(error)) throw error;
       const reason = log.safe(messageOf(error));
       await log.write('deploy', 'ERROR', reason);
       throw new ExecutorUnreachable(reason);
@@ -255,7 +263,7 @@ export class RolloutAttempts {
   ): Promise<Assignment> {
     const { id: deploymentId, tenantId, name, config } = target;
     const open = async ({ name, sealed }: Deployed['secrets'][number]) =>
-      [name, await this.vault.open(tenantId, deploymentId, name, sealed)] as const;
+      [name, await partlyRecorded(this.vault.open(tenantId, deploymentId, name, sealed))] as const;
     const secrets = async () => {
       if (sealed.length === 0) return new Map<string, string>();
       await this.reports.sayRead(
@@ -314,6 +322,7 @@ async function* onceRead(fetch: () => Promise<AsyncIterable<Buffer>>): AsyncGene
 
 /** What a failure of a code host means for a step that needs its answer. */
 function failureOf(error: unknown): Error {
+  if (error instanceof Error && isOfRecord(error)) return error;
   const message = messageOf(error);
   return error instanceof CodeHostUnreachable ? new ExecutorUnreachable(message) : new StepFailed(message);
 }

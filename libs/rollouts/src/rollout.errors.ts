@@ -1,4 +1,5 @@
-import { Conflict, NotFound } from '@fairlead/schema';
+import { unreachable } from '@fairlead/eventing';
+import { Conflict, HttpProblem, NotFound } from '@fairlead/schema';
 
 /** No such deployment for this tenant, or it has been removed. */
 export class DeploymentMissing extends NotFound {
@@ -19,4 +20,32 @@ export class CommandRefused extends Conflict {
   constructor(id: string, reason: string) {
     super(`No command can be run in deployment ID ${id}: ${reason}.`);
   }
+}
+
+/** Errors of the log and the database. They are no failures of what is rolled out or controlled: the task is done again. */
+const ofRecord = new WeakSet<object>();
+
+/** Settles as `work` does, and remembers with what it rejects as an error of the log or the database. */
+export async function recorded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Error) ofRecord.add(error);
+    throw error;
+  }
+}
+
+/** As `recorded`, for work that can fail for other reasons as well: only an unreachable database is remembered. */
+export async function partlyRecorded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Error && unreachable(error) && !(error instanceof HttpProblem)) ofRecord.add(error);
+    throw error;
+  }
+}
+
+/** Whether an error is one of the log or the database, or was caused by one: executors give errors reasons of their own. */
+export function isOfRecord(error: unknown): boolean {
+  return error instanceof Error && (ofRecord.has(error) || isOfRecord(error.cause));
 }

@@ -8,7 +8,7 @@ import type {
 import { type DomainEvent, EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { type Host, type HostEvent, hostModel, reportHost } from './executors/host';
-import { DeploymentMissing } from './rollout.errors';
+import { DeploymentMissing, recorded } from './rollout.errors';
 import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
 import { type Deployed, type Target, targetModel } from './executors/target';
 
@@ -21,14 +21,14 @@ interface LeftBehind {
 type CommandEvent =
   DomainEvent<'CommandStarted', CommandStartedMessage> | DomainEvent<'CommandEnded', CommandEndedMessage>;
 
-/** Reads what deployments say, and writes what rollouts say. */
+/** Reads what deployments say, and writes what rollouts say. What they reject with is `isOfRecord`. */
 @Injectable()
 export class RolloutReports {
   constructor(private readonly store: EventStore) {}
 
   /** A deployment as its stream tells it now, and its version. */
   async target(deploymentId: string): Promise<{ state: Target; version: number }> {
-    return load(this.store, targetModel, streamName('deployment', deploymentId));
+    return recorded(load(this.store, targetModel, streamName('deployment', deploymentId)));
   }
 
   /** A deployment of this tenant. @throws DeploymentMissing */
@@ -51,12 +51,12 @@ export class RolloutReports {
 
   /** What was last said about the place where a deployment runs. */
   async host(deploymentId: string): Promise<Host> {
-    return (await load(this.store, hostModel, streamName('host', deploymentId))).state;
+    return (await recorded(load(this.store, hostModel, streamName('host', deploymentId)))).state;
   }
 
   /** How far the rollout of a revision has come. */
   async rollout(revisionId: string): Promise<Rollout> {
-    return (await load(this.store, rolloutModel, streamName('rollout', revisionId))).state;
+    return (await recorded(load(this.store, rolloutModel, streamName('rollout', revisionId)))).state;
   }
 
   /** The last revision that was not deployed and was put in place of the active one, and what of it is left. */
@@ -75,7 +75,7 @@ export class RolloutReports {
 
   /** What is said about the host after a decision about it. */
   async decideHost({ id, tenantId }: Deployed, decide: (state: Host) => HostEvent[]): Promise<Host> {
-    return (await handle(this.store, hostModel, streamName('host', id), decide, metadata(tenantId))).state;
+    return (await recorded(handle(this.store, hostModel, streamName('host', id), decide, metadata(tenantId)))).state;
   }
 
   /** Reports how far a revision has come. */
@@ -86,18 +86,18 @@ export class RolloutReports {
   /** The rollout after a decision about it. */
   async decide(tenant: string, revisionId: string, decide: (state: Rollout) => RolloutEvent[]): Promise<Rollout> {
     const stream = streamName('rollout', revisionId);
-    return (await handle(this.store, rolloutModel, stream, decide, metadata(tenant))).state;
+    return (await recorded(handle(this.store, rolloutModel, stream, decide, metadata(tenant)))).state;
   }
 
   /** Records that a command begins or has ended. */
   async sayCommand(event: CommandEvent, metadata: Metadata): Promise<void> {
-    await this.store.append(streamName('command', event.data.deployment_id), 'any', [event], metadata);
+    await recorded(this.store.append(streamName('command', event.data.deployment_id), 'any', [event], metadata));
   }
 
   /** Records that the values of secrets are about to be used. */
   async sayRead({ id, tenantId }: Deployed, version: number, names: readonly string[]): Promise<void> {
     const read = { type: 'SecretsRead' as const, data: { version, names } };
-    await this.store.append(streamName('secretAccess', id), 'any', [read], metadata(tenantId));
+    await recorded(this.store.append(streamName('secretAccess', id), 'any', [read], metadata(tenantId)));
   }
 }
 

@@ -4,6 +4,7 @@ import { nextTask, type Task } from './agenda';
 import { ExecutorUnreachable } from './executors/executor';
 import { type Hold, RolloutAttempts } from './rollout.attempt';
 import { RolloutQueue } from './rollout.store';
+import { recorded } from './rollout.errors';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 import type { Deployed } from './executors/target';
@@ -103,7 +104,7 @@ export class RolloutRunner extends QueueWorker {
     if (lease.isWaiting || this.waiting.size >= mostWaiting || ofTenant >= mostWaitingOfTenant) return;
     lease.isWaiting = true;
     this.waiting.set(lease, tenant);
-    await this.rollouts.leavePlace(lease.item.id);
+    await recorded(this.rollouts.leavePlace(lease.item.id));
   }
 
   private async doTask(task: Task, target: Deployed, version: number, hold: Hold): Promise<Next> {

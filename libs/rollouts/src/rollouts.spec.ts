@@ -8,6 +8,7 @@ import { RecordExecutor } from './executors/record.executor';
 import { RolloutQueue } from './rollout.store';
 import { RolloutsOptions } from './rollouts.options';
 import { FailingStore } from './testing/failing.store';
+import { InterruptedStore } from './testing/interrupted.store';
 import { endless, ScriptedExecutor } from './testing/scripted.executor';
 import { STRANGER, TestRollouts } from './testing/service';
 
@@ -348,6 +349,33 @@ it('only the process that holds a deployment gives the place of its rollout away
   expect(await waits()).toBe(false);
   await present.leavePlace(id);
   expect(await waits()).toBe(true);
+});
+
+it('a log that fails once, at whatever read or append, is never taken for a failure of what is rolled out or controlled', async () => {
+  const seen: object[] = [];
+  for (let before = 0; ; before++) {
+    const store = new InterruptedStore(service.store, before);
+    await service.start(executor, store);
+    const id = await service.deployment({}, { TOKEN: 'secret' });
+    const rid = await service.revision(id);
+    executor.deploys = async (_, { secrets }) => void (await secrets());
+    await until(
+      () => service.statuses(id, rid),
+      (statuses) => statuses.some((status) => /DEPLOYED|FAILED/.test(status)),
+    );
+    await service.append(id, [{ type: 'DeploymentStopRequested', data: {} }]);
+    const host = () => service.store.read(streamName('host', id));
+    await until(host, (events) => events.some(({ type }) => /^Control/.test(type)));
+    await service.stop();
+    const failures = (await service.statuses(id, rid)).filter((status) => /FAILED/.test(status));
+    const unknown = (await service.hostStatuses(id)).filter((status) => status === 'UNKNOWN');
+    const uncontrolled = (await host()).filter(({ type }) => type === 'ControlFailed').map(({ data }) => data);
+    if (failures.length + unknown.length + uncontrolled.length > 0)
+      seen.push({ before, failures, unknown, uncontrolled });
+    if (!store.failed) break;
+    expect(before).toBeLessThan(100);
+  }
+  expect(seen).toEqual([]);
 });
 
 describe('an executor that cannot be reached', () => {

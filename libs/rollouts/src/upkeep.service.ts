@@ -8,6 +8,7 @@ import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
 import { restored } from './rollout';
 import { type Hold, messageOf, RolloutAttempts } from './rollout.attempt';
+import { isOfRecord } from './rollout.errors';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 
@@ -86,6 +87,7 @@ export class UpkeepService {
       await log.write('deploy', 'INFO', DONE[action]);
     } catch (error) {
       hold.signal.throwIfAborted();
+      if (isOfRecord(error)) throw error;
       reason = error instanceof NotOurs ? error.message : `It did not ${action}: ${log.safe(messageOf(error))}`;
       await log.write('deploy', error instanceof NotOurs ? 'WARNING' : 'ERROR', reason);
       if (error instanceof ExecutorUnreachable) throw new ExecutorUnreachable(reason);
@@ -175,6 +177,7 @@ export class UpkeepService {
       hold.signal.throwIfAborted();
     } catch (error) {
       hold.signal.throwIfAborted();
+      if (isOfRecord(error)) throw error;
       const reason = `${failed}: ${log.safe(messageOf(error))}`;
       said = { ...said, status: 'UNKNOWN', reason };
       // What is seen every minute is logged when it is reported.
