@@ -1,7 +1,7 @@
 import { Misplaced } from './import-report';
 
 /** A member that an object has twice, or text that is no JSON. */
-export class BadJson extends Misplaced {}
+class BadJson extends Misplaced {}
 
 const WORDS = /"(?:[^"\\]|\\.)*"|[-+]?(?:NaN|Infinity)\b/g;
 

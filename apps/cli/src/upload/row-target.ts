@@ -14,7 +14,7 @@ export type Target =
     };
 
 /** A score, or what stands beside it. `key` may hold columns in braces where `--map` says so. */
-export interface ScoreTarget {
+interface ScoreTarget {
   readonly kind: 'score';
   readonly key: string;
   readonly member: ScoreMember;

@@ -1,11 +1,11 @@
 /** What a text says as a score; `json` is a number with all of its digits, or true or false. */
-export type ScoreText =
+type ScoreText =
   | { readonly kind: 'none' }
   | { readonly kind: 'number'; readonly json: string }
   | { readonly kind: 'text' }
   | { readonly kind: 'refused'; readonly why: string };
 
-export type Decimal = '.' | ',';
+type Decimal = '.' | ',';
 
 const NONE = /^(?:null|none|n\/a|na|nan|-|)$/i;
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/i;

@@ -5,7 +5,7 @@ import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { latencyOf } from '../sql';
 
 /** The first run of a row in one experiment; opaque members are JSON text, cut when `characters` limits them. */
-export interface Cell {
+interface Cell {
   readonly run_id: string;
   /** Runs of the row; scores are means over them. */
   readonly runs: number;
