@@ -45,7 +45,7 @@ export async function partlyRecorded<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an error is one of the log or the database, or was caused by one: executors give errors reasons of their own. */
+/** Returns true for an error of the log or the database, or one caused by it: executors wrap errors in their own. */
 export function isOfRecord(error: unknown): boolean {
   return error instanceof Error && (ofRecord.has(error) || isOfRecord(error.cause));
 }

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../../..');
 
-/** How a process ends, and what it says, that is told to stop while `stop` runs. */
+/** Exit and output of a process that is told to stop while `stop` runs. */
 async function ended(stop: string) {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-run-'));
   const program = `

@@ -97,7 +97,7 @@ export interface Session {
   readonly latency_p50: number | null;
   readonly latency_p99: number | null;
   readonly feedback_stats: Readonly<Record<string, Statistics>> | null;
-  /** Of feedback on the experiment as a whole. */
+  /** Statistics of feedback on the experiment as a whole. */
   readonly session_feedback_stats?: Readonly<Record<string, Statistics>> | null;
 }
 

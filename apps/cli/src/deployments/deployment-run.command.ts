@@ -87,7 +87,7 @@ async function* linesOf(message: AsyncIterable<Buffer>): AsyncGenerator<string> 
   }
 }
 
-/** As it came: programs colour their output. */
+/** Output as it came, because programs colour it. */
 async function write(stream: 'stdout' | 'stderr', text: string): Promise<void> {
   if (!process[stream].write(text)) await once(process[stream], 'drain');
 }

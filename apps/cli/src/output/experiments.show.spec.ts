@@ -2,7 +2,7 @@ import type { Context } from '../api/context';
 import type { Session, Statistics } from '../api/records';
 import { showExperiment } from './experiments.show';
 
-/** What is shown beside the key of a score, of an experiment with so many runs. */
+/** Text beside the key of a score in an experiment with this number of runs. */
 function shown(statistics: Statistics, runs = 3, whole: Record<string, Statistics> = {}): Record<string, string> {
   let facts: Record<string, string> = {};
   const out = {

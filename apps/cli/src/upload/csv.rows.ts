@@ -90,7 +90,7 @@ async function peeked(source: AsyncIterable<Buffer>): Promise<{ beginning: strin
   return { beginning, all: all() };
 }
 
-/** What stands between the columns of the first line: what makes names that are known, or else occurs most. */
+/** Delimiter of the first line: the one that yields known names, or else the most frequent one. */
 function delimiterOf(beginning: string, { map }: RowOptions): string {
   const header = (/\S.*/.exec(beginning.replace(/^\ufeff/, ''))?.[0] ?? '').replaceAll(/"[^"]*"/g, (cell) =>
     cell.replaceAll(/[,;\t]/g, ' '),
@@ -115,7 +115,7 @@ function columnsOf(header: readonly string[], delimiter: string, { map }: RowOpt
   );
 }
 
-/** What is wrong with CSV and what was expected. */
+/** An error in CSV, with what was expected. */
 function explained(error: CsvError, header: readonly string[], delimiter: string): string {
   const { code, lines, records, record } = error as CsvError & {
     readonly lines: number;

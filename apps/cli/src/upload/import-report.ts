@@ -19,7 +19,7 @@ interface Seen {
   readonly shown: string;
 }
 
-/** What was found in a file and is not in the experiment, in numbers; and the kinds of values that each key has. */
+/** Counts of values in a file that are not in the experiment, and the kinds of values that each key has. */
 export class ImportReport {
   private readonly columns = new Map<string, number>();
   private readonly unscored = new Map<string, Map<string, number>>();

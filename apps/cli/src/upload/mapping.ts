@@ -8,7 +8,7 @@ export interface Mapping {
   readonly target: Target;
 }
 
-/** How the rows of a file are read. */
+/** Options for reading the rows of a file. */
 export interface RowOptions {
   readonly map: readonly Mapping[];
   readonly decimal: '.' | ',';
@@ -19,7 +19,7 @@ export interface RowOptions {
 
 const BRACES = /\{([^{}]+)\}/g;
 
-/** What `--map column=target` options say. @throws Usage */
+/** The `--map column=target` options, parsed, in their order. @throws Usage */
 export function mapping(options: readonly string[]): Mapping[] {
   return options.map((option) => {
     const equals = option.lastIndexOf('=');

@@ -1,4 +1,4 @@
-/** What a text says as a score; `json` is a number with all of its digits, or true or false. */
+/** A text read as a score; `json` is a number with all of its digits, or true or false. */
 type ScoreText =
   | { readonly kind: 'none' }
   | { readonly kind: 'number'; readonly json: string }

@@ -16,7 +16,7 @@ import { UploadProgress } from './upload.progress';
 interface SendOptions {
   /** How rows become a body; undefined when the file is one. */
   readonly body: BodyOptions | undefined;
-  /** How the rows are read. */
+  /** Options for reading the rows. */
   readonly rows: Omit<RowOptions, 'report'>;
   /** Between the columns of CSV; found out when absent. */
   readonly delimiter: string | undefined;
@@ -29,7 +29,7 @@ const PATH = '/api/v1/datasets/upload-experiment';
 
 /** One file on its way to the service. */
 export class Upload {
-  /** What the last reading of the file left out. */
+  /** Report on values that the last reading of the file left out. */
   report = new ImportReport();
   private readonly progress: UploadProgress;
 

@@ -28,7 +28,7 @@ interface HistoryEntry {
   readonly command?: CommandEntry;
 }
 
-/** What is known of a command from one of its two events. */
+/** Facts about a command from one of its two events. */
 interface CommandEntry {
   readonly id: string;
   readonly revision_id?: string;

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 
-/** How long a stopping process waits for its own work (ms). A statement or a handler that hangs may take for ever. */
+/** Longest wait of a stopping process for its own work (ms). A statement or a handler that hangs may take for ever. */
 const STOP_MS = 30_000;
 
 /**

@@ -34,7 +34,7 @@ export interface KeyResult {
   readonly runs: number;
   /** Number of scores; absent when it is `runs`. */
   readonly scores?: number;
-  /** How far the runs of a row are apart; absent where no row has several with a score. */
+  /** Spread of the runs of a row; absent where no row has several with a score. */
   readonly spread?: number;
   /** Absent for the baseline itself, like all below. */
   readonly difference?: number | null;

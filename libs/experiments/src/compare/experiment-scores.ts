@@ -7,7 +7,7 @@ interface ExperimentScoreResult {
   readonly value: number | null;
   /** Number of scores that `value` is the mean of. */
   readonly scored: number;
-  /** How often it has each value that is no score, such as `friendly`. */
+  /** Number of occurrences of each value that is no score, such as `friendly`. */
   readonly values: Readonly<Record<string, number>>;
   /** Value minus that of the baseline; null where one of the two has none, absent for the baseline. */
   readonly difference?: number | null;

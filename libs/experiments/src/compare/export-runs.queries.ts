@@ -6,7 +6,7 @@ import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { isoTime, latencyOf, storable } from '../sql';
 import { batches } from '../storage/pieces';
 
-/** What one experiment has of a feedback key, and so which columns it gets. */
+/** Kinds of values of a feedback key in one experiment, which decide its columns. */
 export interface KeyColumns {
   readonly key: string;
   readonly scores: boolean;
@@ -96,7 +96,7 @@ export async function* readLines(
 
 /** A line before its texts are read. */
 interface Line {
-  /** Of the example. */
+  /** Identifier of the example. */
   readonly id: string;
   readonly row: number;
   readonly place: number;
@@ -185,7 +185,7 @@ async function* filled(
   }
 }
 
-/** Of uploaded runs, what they used is in what was sent. */
+/** For uploaded runs, tokens and costs are read from what was sent. */
 function withUsage<T extends Omit<ExportedRun, 'feedback'>>(run: T): T {
   if (run.total_tokens !== null || run.total_cost !== null) return run;
   const usage = usageOf({ outputs: run.outputs ?? undefined, extra: run.extra ?? undefined });

@@ -58,7 +58,7 @@ it('takes a preamble, a quoted boundary, and a body without parts', () => {
   expect(parts('--b c--', 'multipart/form-data; charset=utf-8; boundary="b c"')).toEqual([]);
 });
 
-/** What is left of a body that arrives in pieces. */
+/** The rest of a body that arrives in pieces. */
 function pieces(body: Buffer, length: number, cutter: PartCutter) {
   for (let at = 0; at < body.length; at += length) cutter.push(body.subarray(at, at + length));
   return cutter.finish();

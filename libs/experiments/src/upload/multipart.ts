@@ -53,7 +53,7 @@ function partOf(bytes: Buffer): Part {
   return { ...headOf(bytes.subarray(0, end)), data: bytes.subarray(end + 4) };
 }
 
-/** What the header lines of a part say. @throws MalformedMultipart when they name no part; BadRequest for one that is not UTF-8 */
+/** The headers of a part. @throws MalformedMultipart when they name no part; BadRequest for text that is not UTF-8 */
 export function headOf(head: Buffer): Omit<Part, 'data'> {
   const lines = utf8(head, 'The head of a part of the form').split('\r\n');
   const found = (pattern: RegExp) => lines.map((line) => pattern.exec(line)?.[1]).find((value) => value !== undefined);

@@ -28,7 +28,7 @@ export class PartCutter {
   private readonly delimiter: Buffer;
   private kept = Buffer.allocUnsafeSlow(FIRST_BYTES);
   private length = 0;
-  /** What has arrived and cannot be read alone; a body may begin with its delimiter, without the line break. */
+  /** Bytes that have arrived and cannot be read alone. A body may begin with its delimiter, without the line break. */
   private rest = Buffer.from('\r\n');
   private reads: 'data' | 'head' | 'nothing' = 'data';
   private part: { readonly name: string; readonly start: number; readonly most: number } | undefined;

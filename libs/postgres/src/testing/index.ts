@@ -14,7 +14,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** How long connections in use may delay the end of a database (ms). */
+/** Longest delay of the end of a database by connections in use (ms). */
 const DROP_MS = 30_000;
 
 /** The server that runs for the whole test run, with a superuser in its url. Its databases do not survive a crash. */

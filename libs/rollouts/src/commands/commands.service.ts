@@ -19,7 +19,7 @@ const MOST_OF_WORKSPACE = 10;
 const RETRY_S = 5;
 /** Characters that a command may write. */
 const MOST_OUTPUT = 32 * 1024 ** 2;
-/** How often a line is sent, so that nobody takes a silent command for a lost connection (ms). */
+/** Interval of lines that show that the connection is not lost while a command is silent (ms). */
 const HEARTBEAT_MS = 15_000;
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<string, string>> = {
   kubernetes: 'its pods are in a cluster, where kubectl exec runs commands',
 };
 
-/** What a command is recorded with. */
+/** Members of both events of a command. */
 interface Recorded {
   readonly deployment_id: string;
   readonly command_id: string;
@@ -164,7 +164,7 @@ export class CommandsService implements OnModuleDestroy {
   }
 }
 
-/** What a command writes, as lines of JSON for its client, without secrets. */
+/** Output of a command as lines of JSON for its client, without secrets. */
 class CommandOutput {
   /** Characters so far. */
   written = 0;

@@ -17,7 +17,7 @@ export class SafeText {
     return safe;
   }
 
-  /** What is left at the end of the stream. */
+  /** The rest at the end of the stream. */
   end(): string {
     return this.take(this.rest.length);
   }

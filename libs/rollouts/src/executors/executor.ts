@@ -88,7 +88,7 @@ export interface Upkeep {
 /** Takes what a command writes; the command waits until the promise resolves, which never rejects. */
 export type TakeOutput = (stream: 'stdout' | 'stderr', text: string) => Promise<unknown>;
 
-/** How a command ended. */
+/** The end of a command. */
 export interface CommandEnd {
   /** Null when it did not end by itself. */
   readonly exitCode: number | null;

@@ -69,7 +69,7 @@ const LIMITED = [
 const LONGEST_TEXT = 1024 * 1024;
 const READ_MS = 10_000;
 
-/** How far what is started is kept apart. Members are missing for what is as it should be. */
+/** Reasons why processes are not isolated, by kind of isolation. A member is missing where isolation works. */
 interface Confinement {
   /** Why programs can read what the server reads. */
   readonly exposed?: string;
@@ -77,7 +77,7 @@ interface Confinement {
   readonly shared?: string;
 }
 
-/** What confines the commands of deployments, as far as it works. */
+/** The isolation of the commands of deployments, as far as it works. */
 interface Walls {
   readonly namespaces: Namespaces;
   readonly mounts: OwnMounts;

@@ -11,7 +11,7 @@ const DRAIN_MS = 10_000;
 const DRAIN_BYTES = 16 * 1024 ** 2;
 /** How often it is looked how much it has written to files (ms). */
 const SIZE_MS = 5000;
-/** How many of these looks go by between two at its volumes: the engine counts the files of all volumes it has for that. */
+/** Number of these looks between two at volumes, for which the engine counts the files of all its volumes. */
 const VOLUMES_EVERY = 12;
 /** How long the engine has to tell that a container has ended that was removed (ms): one that hangs never does. */
 const LOST_MS = 5000;

@@ -21,7 +21,7 @@ interface Wanted {
   readonly env: Readonly<Record<string, string>>;
   /** Port of this machine; absent for what is no server. */
   readonly port?: number;
-  /** What runs in the place of what its image says. */
+  /** Command that runs in place of the one that its image names. */
   readonly command?: readonly string[];
   readonly memory?: number;
   /** Bytes of files that it may write. */

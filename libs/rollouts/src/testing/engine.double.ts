@@ -15,7 +15,7 @@ interface DoubleContainer {
   readonly image: DoubleImage;
   readonly env: readonly string[];
   readonly port?: string;
-  /** What runs in the place of what the image names. */
+  /** Command that runs in place of the one that the image names. */
   readonly words?: readonly string[];
   readonly frames: Buffer[];
   readonly readers: Set<ServerResponse>;

@@ -65,7 +65,7 @@ interface Applied {
   readonly repeated: boolean;
 }
 
-/** Whether a known run says what a change says: what is not in the change is null. */
+/** SQL that is true for a run that already has what a change says. Parameters of absent members are null. */
 const SAYS = [
   ...['example_id = $3::uuid', 'name = $4::text', 'run_type = $5::text', 'start_time = $6::timestamptz'],
   ...['end_time = $7::timestamptz', 'error = $9::text', 'inputs = $10::text', 'outputs = $11::text'],
