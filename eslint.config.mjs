@@ -1,12 +1,15 @@
 import js from '@eslint/js';
 import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
+import docComments from './tools/lint/doc-comments.cjs';
 import fileNames from './tools/lint/file-names.cjs';
 import jest from './jest.config.js';
 import projects from './tools/nx/projects.cjs';
 
 const { DOMAINS, FOUNDATION } = projects;
 const { testTimeout } = jest;
+/** Rules of our own. */
+const fairlead = { rules: { 'doc-comments': docComments.rule, 'file-names': fileNames.rule } };
 
 /** Which of our libraries each folder may import; a domain never imports another domain. */
 const MAY_IMPORT = {
@@ -92,6 +95,12 @@ export default tseslint.config(
   js.configs.recommended,
   { files: ['**/*.{js,cjs,mjs,ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...SYNTAX] } },
   {
+    // Folders whose doc comments are sentences; the others follow.
+    files: ['tools/lint/**/*.{js,cjs,mjs,ts,tsx}'],
+    plugins: { fairlead },
+    rules: { 'fairlead/doc-comments': 'error' },
+  },
+  {
     files: ['**/*.{js,cjs,mjs}'],
     languageOptions: {
       globals: Object.fromEntries(
@@ -140,7 +149,7 @@ export default tseslint.config(
   {
     files: [`libs/{${DOMAINS}}/src/**/*.ts`],
     ignores: ['**/*.spec.ts', '**/index.ts', '**/migrations/**', '**/testing/**'],
-    plugins: { fairlead: { rules: { 'file-names': fileNames.rule } } },
+    plugins: { fairlead },
     rules: { 'fairlead/file-names': 'error' },
   },
   {

@@ -6,7 +6,7 @@ const ENDINGS = [
   ...['consumer', 'store', 'worker', 'service', 'client', 'options'],
 ];
 
-/** What is left of earlier names: a file that is renamed takes one of the others, and the list becomes shorter. */
+/** Earlier endings that some files still have. A renamed file takes one of ENDINGS, and this list becomes shorter. */
 const EARLIER = [
   ...['attempt', 'body', 'checker', 'csv', 'decompress', 'draft', 'executor', 'export', 'follower', 'frames'],
   ...['gate', 'host', 'http', 'names', 'part', 'process', 'read', 'receiver', 'render', 'reports', 'runner'],

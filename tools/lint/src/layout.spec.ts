@@ -28,6 +28,29 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
         [`nothing, with a limit of time that can be lost in ${path}`, path, text, 'no-restricted-syntax'] as const,
     ),
   ),
+  ...[
+    'What',
+    'How',
+    'Whether',
+    'Of',
+    'That of',
+    'Those',
+    'Who',
+    'Such',
+    'Beyond',
+    'After so',
+    'So many',
+    'As it',
+    'One that',
+  ]
+    .flatMap((beginning) => [`/** ${beginning} is told. */`, `/**\n * ${beginning}: told.\n */`])
+    .map(
+      (comment) =>
+        [`nothing, with ${comment}`, 'tools/lint/src/a.ts', `${comment}\nexport {};`, 'fairlead/doc-comments'] as const,
+    ),
+  ...['/** Last reported status. */', '/** Whatsoever. */', '/* What lint skips. */', '// What lint skips.'].map(
+    (comment) => [`nothing, with ${comment}`, 'tools/lint/src/a.ts', `${comment}\nexport {};`] as const,
+  ),
   ['nothing, with a limit of time that fetch holds', 'tools/a.mjs', `fetch('/', { signal: AbortSignal.timeout(9) });`],
 ];
 

@@ -12,7 +12,7 @@ export interface Module {
   readonly passed: Map<string, { readonly file: string; readonly name: string }>;
   /** Files that are passed on whole: `export * from`. */
   readonly whole: string[];
-  /** What is imported: file and name; `*` is everything. */
+  /** Imports of this file: the file that each comes from, and the name; `*` stands for everything. */
   readonly taken: { readonly file: string; readonly name: string }[];
   /** Every package or file that is named in an import, as it is written. */
   readonly sources: Set<string>;
@@ -170,7 +170,7 @@ function pathTo(file: string, before: ReadonlyMap<string, string | undefined>): 
   return earlier === undefined ? [file] : [...pathTo(earlier, before), file];
 }
 
-/** Whether a file is a part of tests or measurements only. */
+/** True for a file that belongs to tests or measurements only. */
 export function isTest(file: string): boolean {
   return /\.spec\.ts$|\/testing\/|^apps\/e2e\/|^tools\/(bench|faults|lint)\//.test(file);
 }

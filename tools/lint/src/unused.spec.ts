@@ -45,7 +45,7 @@ it('every export is used by another file', () => {
   expect(declarations.map(({ file, name }) => `${file} ${name}`).filter((each) => !known.has(each))).toEqual([]);
 });
 
-/** What a test asks of what no other file may know. */
+/** Exports that only tests may use. */
 const FOR_TESTS = ['libs/service/src/settings-page.ts settingsPage', 'apps/cli/src/table/group.ts reachedBy'];
 
 it('what only tests use is declared where tests are', () => {
