@@ -1,4 +1,4 @@
-/** What an installation decides about its workspaces. */
+/** Settings of an installation about its workspaces. */
 export class AccessOptions {
   /**
    * `oneWorkspace`: why there can be no second workspace, a sentence without its full stop; absent: there can be.

@@ -46,7 +46,7 @@ export const consoleSessionsProjection: Projection = {
   },
 };
 
-/** What queries of sessions read: a session without its key is not found. */
+/** Names of the followers that queries of sessions read from: a session without its key is not found. */
 export const consoleSessionViews = [consoleSessionsProjection.name, apiKeysProjection.name];
 
 /** Queries of the table `console_sessions`. */
@@ -54,7 +54,7 @@ export const consoleSessionViews = [consoleSessionsProjection.name, apiKeysProje
 export class ConsoleSessionView {
   constructor(private readonly pool: Pool) {}
 
-  /** Those of the given ids that exist, ended ones too. */
+  /** The sessions among the given ids that exist, ended ones too. */
   async byIds(ids: readonly string[]): Promise<ConsoleSessionEntity[]> {
     return this.select('s.id = any($1::uuid[])', [ids]);
   }

@@ -31,7 +31,7 @@ interface ConsoleSessionFacts {
 /** A browser that is signed in to the console. */
 export interface ConsoleSession extends ConsoleSessionFacts {
   readonly created_at: string;
-  /** Of the last recorded use, at most 15 minutes before the last use. */
+  /** Time of the last recorded use: at most 15 minutes before the last use. */
   readonly used_at: string;
   readonly ended_at: string | null;
 }
@@ -102,7 +102,7 @@ export function sessionEnd(keyEnd: string | null, now: number): string {
 
 const scopesOf = new WeakMap<readonly Scope[], ReadonlySet<Scope>>();
 
-/** What a session may do: what its key may, without reading the values of secrets and tokens with other things. */
+/** Scopes of a session: those of its key, except `secrets:read` and `tokens:read`. */
 export function sessionScopes(scopes: readonly Scope[]): ReadonlySet<Scope> {
   let found = scopesOf.get(scopes);
   if (!found) {

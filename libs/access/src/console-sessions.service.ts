@@ -92,7 +92,10 @@ export class ConsoleSessions {
     return { session, token };
   }
 
-  /** Of sessions that are opened at the same time, the one that comes last to this sees all of them. */
+  /**
+   * Ends the oldest sessions of a key beyond MOST_SESSIONS. Of sessions that are opened at the same time, the last call
+   * sees all.
+   */
   private async endSurplus(keyId: string, metadata: Metadata): Promise<void> {
     // Where the view is behind, the next session that is opened ends them.
     await this.shown().catch(() => undefined);

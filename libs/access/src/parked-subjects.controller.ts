@@ -11,8 +11,8 @@ const page = object({
 const named = object({ parked_subject_id: note(uuid(), 'The `id` of an element of the list.') });
 
 /**
- * What consumers gave up on, for the operator of the installation: reasons tell of its inside, and the subjects are those
- * of every tenant.
+ * Subjects that consumers gave up on. Only the operator of the installation sees them: reasons tell of its inside, and
+ * the subjects are those of every tenant.
  */
 @Area('Operation')
 @Controller('/v1/parked-subjects')

@@ -6,8 +6,8 @@ import type { Described } from './describe';
 export const SCOPES = ['read', 'write', 'admin', 'invoke', 'secrets:read', 'tokens:read'] as const;
 
 /**
- * What a key may do. `admin` includes `write`, which includes `read` and `invoke`; `secrets:read` and `tokens:read` stand
- * alone.
+ * A permission of a key. `admin` includes `write`, which includes `read` and `invoke`; `secrets:read` and `tokens:read`
+ * stand alone.
  */
 export type Scope = (typeof SCOPES)[number];
 

@@ -17,7 +17,7 @@ type AnswerHeader = 'ETag' | 'Link' | 'X-Pagination-Total' | 'Warning' | 'Age' |
 
 /** The description of one route for the OpenAPI document. */
 export interface Description {
-  /** What the route does, in one line without a full stop. */
+  /** Purpose of the route, in one line without a full stop. */
   readonly summary: string;
   /** Further explanation, in Markdown. */
   readonly description?: string;

@@ -149,8 +149,9 @@ const SHARED = /^\/v1\/(?:integrations\/(?:codehost|managed)\/|integrations\/:in
 const OWN = /^\/v1\/|^\/v2\/deployments\/:deployment_id\/app_logs$|^\/api\/v1\/datasets\/:dataset_id\/compare(?:\/|$)/;
 
 /**
- * Whether a route, by its path as its controller declares it, is Fairlead's alone: then a query parameter that it does not
- * know is refused, so that no misspelt filter passes. Other routes ignore such parameters as LangSmith does.
+ * Returns true when a route, given by the path that its controller declares, exists in Fairlead only: there an unknown
+ * query parameter is refused, so that no misspelt filter passes. Other routes ignore unknown parameters, as LangSmith
+ * does.
  */
 export function isOwn(route: string): boolean {
   return OWN.test(route) && !SHARED.test(route);

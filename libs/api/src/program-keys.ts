@@ -1,14 +1,16 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Actor } from './access';
 
-/** What a program of a deployment may do: send runs to the tracing project of this name, and see the project. */
+/**
+ * The actor behind the key of a deployment's program: it may send runs to the tracing project of this name, and see it.
+ */
 export interface ProgramActor extends Pick<Actor, 'tenantId'> {
   /** The id of the deployment stands for the key in logs and in the audit log. */
   readonly keyId: string;
   readonly project: string;
 }
 
-/** How the keys of programs begin. */
+/** Prefix of the keys of programs. */
 export const PROGRAM_KEY = 'fp_';
 
 /** The keys of the programs that this process runs. A key is in memory only, and known until it is revoked. */
@@ -32,7 +34,7 @@ export class ProgramKeys {
   }
 }
 
-/** What a key is found by: looking it up takes no time that depends on the key. */
+/** Digest under which a key is looked up: the time of the lookup does not depend on the key. */
 function printOf(key: string): string {
   return hash('sha256', key, 'base64url');
 }

@@ -80,7 +80,7 @@ afterAll(async () => {
   await store.close();
   await database.drop();
 });
-/** What alike requests are summed by. */
+/** The current minute since 1970: requests of one kind within it are counted in one row. */
 const minute = () => Math.floor(Date.now() / 60_000);
 
 beforeEach(async () => {

@@ -110,7 +110,7 @@ describe('the catalogue', () => {
   });
 });
 
-/** What the compiler says of a source file, with the options of the builds. */
+/** Errors of the compiler for a source file, with the options of the builds. */
 function compileErrors(source: string): string[] {
   const root = join(__dirname, '../../..');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), (path) => readFileSync(path, 'utf8'));

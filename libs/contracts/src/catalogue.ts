@@ -23,7 +23,7 @@ type Catalogue = typeof CATALOGUE;
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface TestEvents {}
 
-/** What can be appended: a type without a row does not compile. */
+/** Types of events that can be appended: a type without a row does not compile. */
 // eslint-disable-next-line @typescript-eslint/no-redundant-type-constituents
 export type EventType = keyof Catalogue | TestEvents[keyof TestEvents];
 
@@ -37,12 +37,12 @@ export function rowOf(type: string): Row | undefined {
   return ROWS.get(type);
 }
 
-/** What may be told of an event; undefined when nothing of it may. */
+/** Public facts of an event; undefined when nothing of it may be told. */
 export function factsOf({ type, stream, data }: LoggedEvent): object | undefined {
   return rowOf(type)?.facts?.(data as never, stream.slice(stream.indexOf('-') + 1));
 }
 
-/** What of the log is sent to Kafka: the topic of each type, and the content of its messages. */
+/** Events that are sent to Kafka: the topic of each type, and the content of its messages. */
 export const publications = {
   topics: new Map([...ROWS].flatMap(([type, { topic }]): [string, string][] => (topic ? [[type, topic]] : []))),
   data: (event: LoggedEvent): object => factsOf(event) ?? {},

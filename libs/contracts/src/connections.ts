@@ -1,4 +1,4 @@
-/** What integrations and OAuth providers tell others. Their streams are `integration-<id>` and `oauthProvider-<id>`. */
+/** Messages of integrations and OAuth providers. Their streams are `integration-<id>` and `oauthProvider-<id>`. */
 
 /** `IntegrationAdded` */
 export interface IntegrationAddedMessage {

@@ -1,4 +1,4 @@
-/** What experiments tell others. Their streams are `dataset-<id>` and, for sessions of every kind, `experiment-<id>`. */
+/** Messages of experiments. Their streams are `dataset-<id>` and, for sessions of every kind, `experiment-<id>`. */
 
 /** `DatasetCreated` */
 export interface DatasetCreatedMessage {

@@ -2,8 +2,8 @@ import type { PushCause } from './connections';
 import type { RevisionSourceMessage, SourceConfigMessage } from './rollouts';
 
 /**
- * What services tell each other. A message is an event's data; its type is the event's type, its tenant and its
- * stream come with the delivery. Members may be added, never changed or removed.
+ * Messages between services. A message is an event's data; its type is the event's type, its tenant and its stream come
+ * with the delivery. Members may be added, never changed or removed.
  */
 
 /** `DeploymentCreated`: from now on there is a deployment of this name. */

@@ -1,6 +1,6 @@
 import type { PushCause } from './connections';
 
-/** What deployments tell those who roll revisions out, and what these tell back. */
+/** Messages from deployments to rollouts, and back. */
 
 /** A value that only the vault opens, for the tenant, the deployment's id as subject, and the secret's name. */
 export interface SealedSecret {
@@ -16,7 +16,7 @@ export interface RevisionSourceMessage {
   readonly repo_commit_sha?: string;
 }
 
-/** What holds for all revisions of a deployment; a member that was never set is absent. */
+/** Configuration of all revisions of a deployment; a member that was never set is absent. */
 export interface SourceConfigMessage {
   readonly integration_id?: string;
   readonly repo_url?: string;
@@ -59,7 +59,7 @@ export interface RevisionStatusChangedMessage {
 export interface RevisionActivatedMessage {
   readonly revision_id: string;
   readonly previous_revision_id: string | null;
-  /** What deployed it; absent in events of earlier versions. */
+  /** Name of the executor that deployed it; absent in events of earlier versions. */
   readonly executor?: string;
   /** Why it has taken its place back from the one before; absent when it was deployed. */
   readonly reason?: string;
@@ -74,10 +74,10 @@ export interface DeploymentPatchedMessage {
 /** Executors that can stop and start what they have deployed, and restart it. */
 export const CONTROLLING: readonly string[] = ['kubernetes', 'local'];
 
-/** What can be done with what runs of a deployment. */
+/** An action on the running program of a deployment. */
 export type ControlAction = 'stop' | 'start' | 'restart';
 
-/** What a rollout can say about its revision. */
+/** A status that a rollout reports about its revision. */
 export type RolloutStatus =
   'AWAITING_BUILD' | 'BUILDING' | 'AWAITING_DEPLOY' | 'DEPLOYING' | 'DEPLOYED' | 'BUILD_FAILED' | 'DEPLOY_FAILED';
 
@@ -91,9 +91,9 @@ export interface RolloutStatusReportedMessage {
   readonly status: RolloutStatus;
   /** Why it failed, in one sentence without any secret. */
   readonly reason?: string;
-  /** Of a revision that is DEPLOYED: the executor that deployed it. */
+  /** Executor that deployed the revision; only with the status DEPLOYED. */
   readonly executor?: string;
-  /** Of a revision that is DEPLOYED: its commit, which is then known however late `CommitResolved` comes. */
+  /** Commit of the revision; only with the status DEPLOYED. It is known then, however late `CommitResolved` comes. */
   readonly repo_commit_sha?: string;
 }
 
@@ -154,7 +154,7 @@ export abstract class SourceArchives {
   abstract open(tenantId: string, deploymentId: string, path: string): Promise<AsyncIterable<Buffer> | undefined>;
 }
 
-/** What the program of a deployment uses; null is what is not known. */
+/** Resources that the program of a deployment uses; null where that is not known. */
 export interface AppUse {
   readonly deployment_id: string;
   readonly state: string;
@@ -209,7 +209,7 @@ export interface PlannedRevision {
   readonly revision: RevisionCreatedMessage;
 }
 
-/** What the place where a revision would run says of it, in sentences. */
+/** Answers of the place where a revision would run, in sentences. */
 export interface Rehearsal {
   /** Why it would be refused. */
   readonly refusal?: string;

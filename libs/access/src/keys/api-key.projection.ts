@@ -67,7 +67,7 @@ export class ApiKeyView {
     this.keys = db.getRepository(ApiKeyEntity);
   }
 
-  /** Those of the given ids that exist, revoked ones too. */
+  /** The keys among the given ids that exist, revoked ones too. */
   byIds(ids: readonly string[]): Promise<ApiKeyEntity[]> {
     return this.keys.findBy({ id: Any(ids) });
   }

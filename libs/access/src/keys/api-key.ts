@@ -60,7 +60,10 @@ export function factsOf(data: StoredFacts): KeyFacts {
 /** Id of the operator's key, whichever text it has at the time. */
 export const OPERATOR_KEY_ID = '00000000-0000-4000-8000-000000000002';
 
-/** Who manages keys: the scopes and the tenant of the request, where the acting key may act, and when it ends. */
+/**
+ * The caller of a request that manages keys: its scopes and tenant, where the acting key may act, and when that key
+ * ends.
+ */
 export interface Manager {
   readonly kind: KeyKind;
   readonly expires_at: string | null;

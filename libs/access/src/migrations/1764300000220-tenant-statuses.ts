@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** Whether a workspace works, is suspended, or is removed. All that are there work. */
+/** Adds the status of a workspace: active, suspended or removed. All existing workspaces are active. */
 export class TenantStatuses1764300000220 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(

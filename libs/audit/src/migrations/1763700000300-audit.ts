@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** Who did what, from the log; and the requests that were refused, which no event tells of. */
+/** Creates the audit log, which is made of events, and the table of refused requests, which have no event. */
 export class AuditTables1763700000300 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

@@ -8,7 +8,7 @@ let service: TestService;
 let server: AuthorizationServer;
 let odd: Server;
 let oddUrl: string;
-/** What the odd server answers by path. */
+/** Responses of the odd server, by path. */
 let pages: Record<string, { status?: number; body?: unknown; headers?: Record<string, string> }>;
 let asked: string[];
 

@@ -73,8 +73,8 @@ export class McpDiscovery {
   }
 
   /**
-   * What the metadata of `issuer` says, when they are those of a provider: on the host where people sign in, and with its
-   * token endpoint. undefined otherwise, and when there are none.
+   * Reads the metadata of `issuer` when they belong to the provider: on the host where people sign in, and with its
+   * token endpoint. Returns undefined when they do not, and when there are none.
    */
   async issuerOf(provider: Pick<ProviderFacts, 'tenant_id' | 'auth_url' | 'token_url'>, issuer: string) {
     const url = parseUrl(issuer);

@@ -75,5 +75,5 @@ export const mcpRequest = object(
   'MCPOAuthProviderCreateRequest',
 );
 
-/** What stands in a path for a provider: its provider_id or its id. */
+/** Path parameter of a provider: its provider_id or its id. */
 export const providerPath = object({ provider_id: note(str(), 'The `provider_id` or the `id` of a provider.') });

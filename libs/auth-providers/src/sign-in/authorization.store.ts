@@ -116,7 +116,7 @@ export class AuthorizationStore {
     ]);
   }
 
-  /** Those of the given ids that nobody needs to wait for any more. */
+  /** Returns the ids of those authorizations that are completed, failed or expired. */
   async ended(ids: readonly string[]): Promise<string[]> {
     const { rows } = await this.pool.query<{ id: string }>(
       `select id from oauth_authorizations

@@ -6,7 +6,7 @@ export function signInCookie(state: string, { secure, seconds }: { secure: boole
   return `${nameOf(state)}=${valueOf(state)}; ${attributes}`;
 }
 
-/** Whether a `Cookie` header shows that the sign-in of a state was opened in the same browser. */
+/** Returns true when a `Cookie` header shows that the sign-in of a state was opened in the same browser. */
 export function isSameBrowser(header: string | undefined, state: string): boolean {
   const expected = Buffer.from(`${nameOf(state)}=${valueOf(state)}`);
   return (header ?? '').split(';').some((pair) => {

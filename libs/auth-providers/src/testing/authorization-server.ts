@@ -19,7 +19,7 @@ interface Counts {
 
 export interface AuthorizationServer {
   readonly url: string;
-  /** How many grants it gave, by type, and how many it refused. */
+  /** Number of grants that it gave, by type, and of those that it refused. */
   counts(): Promise<Counts>;
   stop(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export interface TokenGrant extends SealedGrant {
   readonly provider_id: string;
   /** Owner of the token, as the caller names users; null for a token of the tenant. */
   readonly user_id: string | null;
-  /** What was asked for; providers may rename scopes or leave some out. */
+  /** Scopes that were asked for; providers may rename scopes or leave some out. */
   readonly requested_scopes: readonly string[];
   /** Origin of the token endpoint: a refresh token goes nowhere else. */
   readonly issued_by: string;

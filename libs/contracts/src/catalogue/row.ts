@@ -42,15 +42,15 @@ interface Published {
   readonly facts: Facts;
   readonly topic: PublicTopic;
   readonly webhook: string;
-  /** What has happened, in one sentence. */
+  /** The event in one sentence, for documentation. */
   readonly title: string;
   /** JSON Schema of the facts. */
   readonly payload: object;
 }
 
-/** What is known of one type of event. */
+/** Everything that is declared about one type of event. */
 export type Row = Shape &
   (Kept | Told | Published) & {
-    /** What a request that caused it did, in the words of audit logs: a verb, then what it was done to. */
+    /** Operation of the request that caused it, in the words of audit logs: a verb, then its object. */
     readonly operation: string;
   };
