@@ -17,7 +17,7 @@ interface More {
   readonly outbound?: OutboundPolicy;
   /** Milliseconds without a change or a use after which a deployment is UNUSED; never when absent. */
   readonly unusedAfter?: number;
-  /** What the executor says of a change before it is stored; nothing when absent. */
+  /** Plans of the executor for a change before it is stored; absent when the executor makes none. */
   readonly plans?: RolloutPlans;
 }
 

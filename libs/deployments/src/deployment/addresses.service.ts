@@ -57,7 +57,9 @@ export class DeploymentAddresses {
     return this.apps ? JSON.stringify(this.shown(context, JSON.parse(document) as object)) : document;
   }
 
-  /** What a client sends to change a deployment: the address that it was answered asks for none of its own. */
+  /**
+   * The change that a client sends, without the deployment's own `custom_url` where it sends back the one it was given.
+   */
   sent<Sent extends { readonly source_config?: { readonly custom_url?: string } }>(
     context: CommandContext,
     id: string,

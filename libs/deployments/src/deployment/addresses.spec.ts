@@ -7,7 +7,7 @@ const AT = 'http://localhost:80';
 let service: TestService;
 let url: string;
 let address: string;
-/** What runs here: nothing before a test says so. */
+/** Text that the running program answers with; undefined while none runs. */
 let running: string | undefined;
 
 beforeAll(async () => {

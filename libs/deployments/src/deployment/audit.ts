@@ -70,7 +70,7 @@ export function commandEntry(event: Recorded<CommandEvent>): HistoryEntry {
   return { ...cause(event), version, changes: [], command: { id, ...known } };
 }
 
-/** What differs between the snapshots of two revisions, by member. */
+/** Differences between the snapshots of two revisions, by member. */
 export function difference(a: Snapshot, b: Snapshot): Change[] {
   return compare(snapshotMembers(a), snapshotMembers(b));
 }
@@ -78,7 +78,7 @@ export function difference(a: Snapshot, b: Snapshot): Change[] {
 /** Members that say which revisions there are. */
 const REVISIONS = new Set(['latest_revision_id', 'active_revision_id']);
 
-/** What a command that was only tried would change of a deployment. */
+/** Changes of a deployment that a dry run would make. */
 export function plannedChanges(before: DeploymentState, after: Deployment): Change[] {
   return compare(members(before), members(after)).filter(({ member }) => !REVISIONS.has(member));
 }

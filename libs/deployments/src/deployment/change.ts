@@ -28,7 +28,7 @@ import {
   type Hosting,
 } from '../source/source-rules';
 
-/** What a creation asks for, secrets sealed. */
+/** A request to create a deployment, secrets sealed. */
 export interface NewDeployment {
   readonly name: string;
   readonly source: Source;
@@ -39,7 +39,7 @@ export interface NewDeployment {
   readonly agent?: Agent;
 }
 
-/** What a PATCH asks for, secrets sealed; an absent member asks for nothing. */
+/** A PATCH of a deployment, secrets sealed; an absent member is not changed. */
 interface DeploymentPatch extends Fixed {
   readonly revision_source?: Source;
   readonly source_revision_config?: SourceRevisionConfig;
@@ -180,7 +180,7 @@ function nextRevision(state: Deployment, wanted: DeploymentPatch, hosting: Hosti
   return same(next, current) && !state.build_on_push_paused ? undefined : next;
 }
 
-/** Whether a change of what is built ends the pause of a roll-back. */
+/** Returns true when a change ends the pause of builds on push that a roll-back began. */
 function resumes({ build_on_push_paused = false }: Deployment, revision: RevisionConfig | undefined): boolean {
   return build_on_push_paused && revision !== undefined;
 }
@@ -209,7 +209,7 @@ function withoutCommit(config: SourceRevisionConfig): SourceRevisionConfig {
 type Sizes = Readonly<Record<string, unknown>>;
 
 const PARTS = ['', 'queue_', 'orchestrator_', 'executor_', 'cache_', 'db_'];
-/** What is at least, or at first, and what it must not exceed. */
+/** Pairs of members of which the first must not exceed the second. */
 const PAIRS = PARTS.flatMap((part) => [
   [`${part}min_scale`, `${part}max_scale`],
   [`${part}cpu`, `${part}cpu_limit`],

@@ -35,7 +35,7 @@ export type RevisionStatus =
 /** Sizing and pod additions, member by member as the caller gave them. */
 export type ResourceSpec = { readonly [member: string]: Json };
 
-/** What can change without a new revision, or not at all. A member that was never set is absent. */
+/** Members that can change without a new revision, or not at all. A member that was never set is absent. */
 export interface SourceConfig {
   readonly integration_id?: string;
   readonly repo_url?: string;
@@ -51,7 +51,7 @@ export interface SourceConfig {
   readonly build_command?: string;
 }
 
-/** What makes a new revision when it changes. `repo_commit_sha` is resolved by the service. */
+/** Members that make a new revision when they change. `repo_commit_sha` is resolved by the service. */
 export interface SourceRevisionConfig {
   readonly repo_ref?: string;
   readonly graph_config_path?: string;
@@ -108,7 +108,7 @@ type DeploymentStatusReported = DomainEvent<
   'DeploymentStatusReported',
   { readonly status: 'AWAITING_DATABASE' | 'READY' | 'UNKNOWN' | 'UNUSED'; readonly reason?: string }
 >;
-/** What runs of the deployment is to be stopped until it is started again, whatever is deployed meanwhile. */
+/** The program of the deployment stops until it is started again, whatever is deployed meanwhile. */
 type DeploymentStopRequested = DomainEvent<'DeploymentStopRequested', Record<string, never>>;
 type DeploymentStartRequested = DomainEvent<'DeploymentStartRequested', Record<string, never>>;
 type DeploymentRestartRequested = DomainEvent<'DeploymentRestartRequested', Record<string, never>>;
@@ -148,13 +148,13 @@ type RevisionActivated = DomainEvent<
   {
     readonly revision_id: string;
     readonly previous_revision_id: string | null;
-    /** What deployed it; absent in events of earlier versions. */
+    /** Name of the executor that deployed it; absent in events of earlier versions. */
     readonly executor?: string;
     /** Why it has taken its place back from the one before; absent when it was deployed. */
     readonly reason?: string;
   }
 >;
-/** What `repo_ref` of a revision stood for when its code host was asked. */
+/** The commit of a revision's `repo_ref` when its code host was asked. */
 type RevisionCommitResolved = DomainEvent<
   'RevisionCommitResolved',
   { readonly revision_id: string; readonly repo_commit_sha: string }

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** What lists filter and order by. */
+/** Columns of a deployment that lists filter and order by. */
 @Entity('deployments')
 @Index('deployments_page', ['tenant_id', 'created_at', 'id'])
 @Index('deployments_name', ['tenant_id', 'name'])

@@ -25,7 +25,7 @@ export class DeploymentBeingDeleted extends Conflict {
   }
 }
 
-/** What runs of the deployment cannot be stopped, started or restarted; the reason completes the sentence. */
+/** The program of the deployment cannot be stopped, started or restarted; the reason completes the sentence. */
 export class NotControllable extends Conflict {
   constructor(id: string, action: ControlAction, reason: string) {
     super(`Deployment ID ${id} cannot be ${DONE[action]}: ${reason}.`);

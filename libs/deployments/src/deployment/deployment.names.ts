@@ -3,7 +3,7 @@ import { nameStream } from '@fairlead/eventing';
 import type { Agent } from './deployment-events';
 import { AgentDeployed, InvalidDeployment } from './deployment.errors';
 
-/** What no two deployments of a tenant have in common: the name, and the agent in an environment where one is named. */
+/** Names that are unique in a tenant: the deployment's name, and the agent in an environment where one is named. */
 export interface Names {
   readonly name: string;
   readonly agent?: Agent;

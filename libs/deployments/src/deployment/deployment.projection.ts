@@ -145,7 +145,7 @@ const UPSERT_RENDERED = `
 
 type Row = readonly [string, Fold & { state: Deployment }];
 
-/** What a deployment is found and ordered by, in one string: most changes leave it as it is. */
+/** Members that deployments are found and ordered by, as one string: most changes leave it as it is. */
 function listedBy(state: DeploymentState): string {
   if (!state) return '';
   const { status, source_config, source_revision_config, tag_value_ids } = state;

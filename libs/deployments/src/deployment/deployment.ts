@@ -21,7 +21,7 @@ export interface Deployment {
   readonly name: string;
   readonly source: Source;
   readonly source_config: SourceConfig;
-  /** Of the latest revision. */
+  /** Configuration of the latest revision. */
   readonly source_revision_config: SourceRevisionConfig;
   /** Source of the latest revision: differs from `source` after a PATCH with `revision_source`. */
   readonly revision_source: Source;
@@ -39,7 +39,7 @@ export interface Deployment {
   readonly status_reason?: string;
   readonly latest_revision_id: string | null;
   readonly active_revision_id: string | null;
-  /** What deployed the active revision. */
+  /** Name of the executor that deployed the active revision. */
   readonly executor?: string;
   /** Present while somebody has stopped it. */
   readonly stopped?: true;
@@ -53,7 +53,7 @@ export interface Deployment {
   readonly removed: boolean;
   /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
   readonly build_on_push_paused?: boolean;
-  /** How many events changed what clients may change: its ETag, which no rollout of its own changes. */
+  /** Number of events that changed something clients may change. It is the ETag: no rollout of its own changes it. */
   readonly edition: number;
   readonly agent?: Agent;
 }
@@ -73,7 +73,7 @@ export const deploymentAggregate: Aggregate<Deployment, DeploymentEvent> = {
   notFound: (id) => new DeploymentNotFound(id),
 };
 
-/** What changes a deployment by somebody's wish. The other events tell how a rollout goes, or are not shown in its record. */
+/** Events of a deployment that clients ask for. The others report a rollout, or are not shown in the record. */
 const WISHES: ReadonlySet<DeploymentEvent['type']> = new Set<DeploymentEvent['type']>([
   'DeploymentPatched',
   'RevisionCreated',
@@ -197,7 +197,7 @@ function revisionMoved(
   return { queued, running: null, replaced: replaced_by === undefined ? undefined : (state.replaced ?? 0) + 1 };
 }
 
-/** What the deployment would run with if a revision were made now. */
+/** Snapshot that a revision would have if it were made now. */
 export function snapshotOf(state: Deployment): Snapshot {
   return {
     source: state.revision_source,
@@ -214,8 +214,8 @@ export function checkChangeable(state: Deployment): void {
 }
 
 /**
- * Whether the place where the deployment runs can be reached: UNKNOWN until it can, and then READY if a revision has ever
- * been deployed, or UNUSED while that sleeps. UNKNOWN for another reason is said too.
+ * Reports the place where the deployment runs: UNKNOWN until it can be reached, and then READY if a revision has ever
+ * been deployed, or UNUSED while that sleeps. UNKNOWN for another reason is reported too.
  */
 export function reportHost(
   status: 'READY' | 'UNUSED' | 'UNKNOWN',

@@ -360,7 +360,7 @@ export class DeploymentsController {
     return this.mayGuess(context) ? [] : state.secrets;
   }
 
-  /** Whether the caller must not be told that a value it sends is a stored one. */
+  /** True when the caller must not learn that a value it sends is a stored one. */
   private mayGuess({ actor }: CommandContext): boolean {
     return !allows(actor, 'secrets:read');
   }

@@ -67,7 +67,7 @@ export function warn(reply: Reply, ...warnings: readonly (string | undefined)[])
   return said;
 }
 
-/** What would run after a change; undefined when the change is about nothing that runs. */
+/** The revision that would run after a change; undefined when the change is about nothing that runs. */
 function plannedOf(
   state: Deployment,
   events: readonly DeploymentEvent[],

@@ -53,7 +53,7 @@ export function deploymentRecord(state: Deployment) {
 
 export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
 
-/** What its record does not tell of a deployment; `deploymentOf` puts both together again. */
+/** Members of a deployment that its record does not show; `deploymentOf` puts both together again. */
 export function unshownPart(state: Deployment) {
   const { revision_source, own_revision_config, secrets, tag_value_ids, upload_paths, running } = state;
   const { status_reason, build_on_push_paused, edition } = state;

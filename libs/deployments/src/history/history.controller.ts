@@ -32,7 +32,9 @@ export class HistoryController {
     private readonly exports: HistoryExport,
   ) {}
 
-  /** What happened to a deployment, also after its removal. `after` leaves out all up to the event that made this version. */
+  /**
+   * The history of a deployment, also after its removal. `after` leaves out all up to the event that made this version.
+   */
   @Get()
   @Scope('read')
   @Describe({
@@ -80,8 +82,8 @@ export class HistoryController {
   }
 
   /**
-   * What happened at some positions. The events of a long history are never in memory together: all are read again when
-   * a position is before its newest part.
+   * The history entries at some positions. The events of a long history are never in memory together: all are read
+   * again when a position is before its newest part.
    */
   private async entriesAt(
     context: CommandContext,

@@ -10,7 +10,7 @@ import {
 } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 
-/** What the last line of an export says: the stream had this hash at this version. */
+/** Last line of an export: the stream had this hash at this version. */
 interface StreamHead {
   readonly stream: string;
   readonly version: number;

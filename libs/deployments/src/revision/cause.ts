@@ -3,7 +3,7 @@ import type { Recorded } from '@fairlead/eventing';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { hasEnded } from './revision-status';
 
-/** Who made a revision, why, and when it ran. */
+/** The actor that made a revision, the reason, and when it ran. */
 interface Cause {
   /** Place among the revisions of the deployment, from 1. */
   readonly number: number;
@@ -11,7 +11,7 @@ interface Cause {
   readonly actor: string | null;
   readonly redeployed_from: string | null;
   readonly push: PushCause | null;
-  /** What deployed it: not known of those that earlier versions deployed. */
+  /** Name of the executor that deployed it; null for revisions that earlier versions deployed. */
   readonly executor: string | null;
   readonly activated_at: string | null;
   readonly ended_at: string | null;

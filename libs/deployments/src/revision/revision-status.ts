@@ -10,12 +10,12 @@ const ENDED: readonly RevisionStatus[] = [
   'INTERRUPTED',
 ];
 
-/** Whether a revision of this status is being rolled out; one of a deployment can be at a time. */
+/** True when a revision of this status is being rolled out; at most one of a deployment is at a time. */
 export function isRunning(status: RevisionStatus): boolean {
   return RUNNING.includes(status);
 }
 
-/** Whether a revision of this status will never change again. */
+/** True when a revision of this status will never change again. */
 export function hasEnded(status: RevisionStatus): boolean {
   return ENDED.includes(status);
 }

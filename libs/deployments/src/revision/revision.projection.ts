@@ -21,7 +21,7 @@ function keyOf({ stream, data }: Created | Moved): string {
   return `${stream} ${data.revision_id}`;
 }
 
-/** What one batch of events does to the table `revisions`: gathered, then written at once. */
+/** Changes that one batch of events makes in the table `revisions`: gathered, then written at once. */
 export class RevisionRows {
   private readonly created: Created[] = [];
   private readonly moved = new Map<string, Moved>();

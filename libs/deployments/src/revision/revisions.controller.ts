@@ -46,7 +46,7 @@ import { answerTried, answerWith, revisionRecord } from '../deployment/record';
 import { interrupt, NewerSecrets, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
 
-/** How often a waiting request looks whether its revision has ended. */
+/** Interval at which a waiting request checks whether its revision has ended (ms). */
 const LOOK_MS = 250;
 
 @Area('Revisions')
@@ -186,7 +186,7 @@ export class RevisionsController implements OnModuleDestroy {
     );
   }
 
-  /** What differs between two revisions, by member; secrets as digests. */
+  /** Differences between two revisions, by member; secrets as digests. */
   @Get(':revision_id/diff/:other_id')
   @Scope('read', { views: [DEPLOYMENTS_VIEW] })
   @Describe({ summary: 'Compare two revisions' })

@@ -15,7 +15,7 @@ import { DeploymentBeingDeleted, DeploymentNotFound } from '../deployment/deploy
 import { RevisionEnded, RevisionWaits } from './revision.errors';
 import { reportRevision, takeBack } from './revision';
 
-/** What is refused has been overtaken: the rollout learns it from the deployment's own events. */
+/** Refusals of reports that were overtaken: the rollout learns it from the deployment's own events. */
 const OVERTAKEN = [DeploymentNotFound, DeploymentBeingDeleted, RevisionEnded, RevisionWaits];
 
 const rolloutReport = object({

@@ -8,7 +8,7 @@ import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { checkSecrets, MASK, type OfferedSecret } from './secrets';
 
 const SALT_BYTES = 9;
-/** What stands for the digest of a value that is not stored. */
+/** Placeholder for the digest of a value that is not stored. */
 const NEW_VALUE = 'new value';
 /** Secrets sealed in one turn of the event loop. */
 const AT_ONCE = 50;

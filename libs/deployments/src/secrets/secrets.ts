@@ -1,7 +1,7 @@
 import type { Secret, SecretReference } from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 
-/** What answers show instead of a secret's value; sent back in a PATCH it keeps the stored value. */
+/** Text that answers show instead of a secret's value; sent back in a PATCH it keeps the stored value. */
 export const MASK = '********';
 
 /** Set by the platform in every deployment: a secret of such a name would never be seen. */
@@ -98,7 +98,7 @@ export function replaceSecrets(stored: readonly Secret[], offered: readonly Offe
   });
 }
 
-/** Whether two lists hold the same names with the same values; their order does not count. */
+/** True when two lists hold the same names with the same values; their order does not count. */
 export function sameSecrets(a: readonly Secret[], b: readonly Secret[]): boolean {
   if (a === b) return true;
   const digests = new Map(b.map(({ name, digest }) => [name, digest]));

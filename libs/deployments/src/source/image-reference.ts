@@ -12,7 +12,7 @@ const MOST_PORT = 65_535;
 const LONGEST_IMAGE_NAME = 255;
 const LONGEST_REFERENCE = 1000;
 
-/** Whether a text is an image reference as Docker defines it: `[host[:port]/]path[:tag][@digest]`. */
+/** True when a text is an image reference as Docker defines it: `[host[:port]/]path[:tag][@digest]`. */
 export function isImageReference(text: string): boolean {
   if (text.length > LONGEST_REFERENCE) return false;
   const [tagged = '', digest, ...more] = text.split('@');

@@ -14,7 +14,7 @@ export class PushTokenController {
     private readonly options: DeploymentsOptions,
   ) {}
 
-  /** What a client needs to push an image: the operator's registry and its token. */
+  /** The operator's registry and a token with which a client can push an image there. */
   @Post()
   @Scope('write')
   @Describe({ summary: 'Get a token to push an image with' })

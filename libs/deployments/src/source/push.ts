@@ -39,7 +39,7 @@ export function resolveCommit(revisionId: string, sha: string): (state: Deployme
   };
 }
 
-/** Whether a deployment's `repo_ref`, in full or in short, is the branch of a push. */
+/** True when a deployment's `repo_ref`, in full or in short, is the branch of a push. */
 function follows(repoRef: string | undefined, pushed: string): boolean {
   return repoRef !== undefined && (pushed === repoRef || pushed === `refs/heads/${repoRef}`);
 }

@@ -105,7 +105,7 @@ export function checkBuildOnPush(config: SourceConfig, revision: SourceRevisionC
   }
 }
 
-/** What the members that are fixed at creation hold, to compare with what a PATCH sends. */
+/** Members that are fixed at creation, to compare with those that a PATCH sends. */
 export interface Fixed {
   readonly name?: string;
   readonly source?: Source;
@@ -128,7 +128,7 @@ function fixedMembers({ name, source, source_config, agent }: Fixed): Record<str
   return { name, source, integration_id, repo_url, deployment_type, listener_id, cluster_namespace, agent };
 }
 
-/** Whether the configuration names something that can be rolled out. */
+/** True when the configuration names something that can be rolled out. */
 export function isUsable(source: Source, config: SourceRevisionConfig): boolean {
   return config[artefactOf(source)] !== undefined;
 }
@@ -139,7 +139,7 @@ function artefactOf(source: Source): 'image_uri' | 'source_tarball_path' | 'repo
   return source === 'internal_source' ? 'source_tarball_path' : 'repo_ref';
 }
 
-/** Whether a revision of the source is built before it is deployed. */
+/** True when a revision of the source is built before it is deployed. */
 export function isBuilt(source: Source): boolean {
   return BUILDABLE.includes(source);
 }
@@ -147,7 +147,7 @@ export function isBuilt(source: Source): boolean {
 /** Characters of a name of a branch or tag, and of a path in a source. */
 const LONGEST_PATH = 1000;
 
-/** Whether a text can be the name of a branch, tag or commit, by the rules of `git check-ref-format`. */
+/** True when a text can be the name of a branch, tag or commit, by the rules of `git check-ref-format`. */
 function isRef(text: string): boolean {
   return (
     text.length <= LONGEST_PATH &&
@@ -156,7 +156,7 @@ function isRef(text: string): boolean {
   );
 }
 
-/** Whether a text is the path of a file in a folder, and leads to no other. */
+/** True when a text is the path of a file in a folder, and leads to no other folder. */
 function isPathInside(text: string): boolean {
   const parts = text.split('/');
   return text.length <= LONGEST_PATH && !/^\/|\/$|\p{Cc}/u.test(text) && !parts.includes('..');

@@ -3,7 +3,7 @@ import { Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { UploadRefused } from './source.errors';
 
-/** How long an upload URL may be used. */
+/** Validity of an upload URL (ms). */
 const VALID_MS = 60 * 60 * 1000;
 
 /** Makes URLs to upload to that need no key, and recognises them. */

@@ -18,9 +18,14 @@ import { UploadUrls } from './upload-urls.service';
 const MOST_BYTES = 200 * 1024 * 1024;
 /** Archives taken in at a time, shared fairly between workspaces. */
 const MOST_UPLOADS = 16;
-/** What of an archive is in memory at a time: a block, what is put together to one, and what is being stored. */
+/**
+ * Bytes of an archive in memory at a time: a block, the parts that are joined to one, and the block that is being
+ * stored.
+ */
 const HELD_BYTES = 1024 * 1024;
-/** How long the rest of a refused body is read before the answer: many clients look for it only then. */
+/**
+ * Time for which the rest of a refused body is read before the answer (ms): many clients look for the answer only then.
+ */
 const DRAIN_MS = 10_000;
 /** gzip, deflated. */
 const MAGIC = Buffer.from([0x1f, 0x8b, 0x08]);
