@@ -4,7 +4,7 @@ export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly data: Data;
 }
 
-/** Who caused an event, for whom and within which request. */
+/** Origin of an event: its actor, its tenant and the request that caused it. */
 export interface Metadata {
   /** Tenant that owns the stream. */
   readonly tenant?: string;

@@ -34,7 +34,7 @@ it('answers the state, version and events after the command', async () => {
 });
 
 it('compares If-Match with the edition of a model that has one, whatever else was appended', async () => {
-  /** Of its changes only those by more than one count. */
+  /** A model whose edition counts only changes by more than one. */
   const editioned: Model<{ total: number; edition: number }, Counted> = {
     initial: { total: 0, edition: 0 },
     evolve: (state, { data }) => ({

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { type Appended, type BatchHandler, eventingMigrations, follow, PostgresEventStore, VersionConflict } from '..';
 
-/** What one of the concurrent writers does, one after the other. */
+/** One step of a concurrent writer; each writer takes its steps one after the other. */
 const write = fc.record({
   stream: fc.nat(5),
   events: fc.integer({ min: 1, max: 4 }),
@@ -11,7 +11,7 @@ const write = fc.record({
 });
 const plan = fc.record({
   writers: fc.array(fc.array(write, { minLength: 4, maxLength: 12 }), { minLength: 16, maxLength: 16 }),
-  /** Of a thousand batches, how many crash a follower after it has written its rows. */
+  /** Number of batches in a thousand after which a follower crashes once it has written its rows. */
   crashes: fc.integer({ min: 0, max: 400 }),
   seed: fc.integer(),
 });

@@ -64,7 +64,10 @@ export async function reserveName(
   }
 }
 
-/** Whether the owner of a reservation is gone, or the reservation has been seen for a minute and its owner does not use it. */
+/**
+ * Returns true when the owner of a reservation is gone, or does not use the reservation, which has been seen for a
+ * minute.
+ */
 async function isFree(
   store: EventStore,
   { id, stream, data: { owner } }: Recorded<NameReserved>,

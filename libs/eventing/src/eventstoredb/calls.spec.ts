@@ -20,7 +20,7 @@ afterEach(async () => {
   await double.stop();
 });
 
-/** What was asked of the server meanwhile. */
+/** Counts the calls that the server receives while `work` runs. */
 async function calls(work: () => Promise<unknown>): Promise<{ append: number; read: number }> {
   const { append, read } = double.calls;
   await work();

@@ -59,7 +59,7 @@ interface OrderedAppend {
   readonly metadata: Metadata;
 }
 
-/** Of any type: a log that is moved here may hold types of another version of Fairlead. */
+/** An event of any type: a log that is moved here may hold types of another version of Fairlead. */
 type Sent = DomainEvent & { readonly id: string };
 
 interface EventStoreDbOptions {
@@ -451,7 +451,7 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** What was appended, read back: it was there before, with another time, or the server does not say where it is. */
+  /** Reads an appended event back: it was there before, with another time, or the server does not say where it is. */
   private async recorded(stream: string, revision: bigint, id: string): Promise<Appended> {
     const event = (await this.read(stream, Number(revision)))[0];
     if (event?.id !== id) throw new Error(`Stream ${stream} holds another event where ${id} was appended.`);

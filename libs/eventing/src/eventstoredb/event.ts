@@ -20,8 +20,8 @@ export function isOurs({ streamId, type, revision }: RecordedEvent): boolean {
 }
 
 /**
- * What a marker of the server says of a stream of ours: whether it is cut off, at its beginning or as a whole, from then
- * on. Undefined for what is no such marker.
+ * Reads a marker of the server about a stream of ours: whether it is cut off, at its beginning or as a whole, from then
+ * on. Undefined for an event that is no such marker.
  */
 export function markedBy({ streamId, type, data }: RecordedEvent): { stream: string; cut: boolean } | undefined {
   if (type === '$streamDeleted' && !streamId.startsWith('$')) return { stream: streamId, cut: true };

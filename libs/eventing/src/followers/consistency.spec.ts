@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
-/** What one process has: its own store, followers and consistency. */
+/** Everything that one process has: its own store, followers and consistency. */
 function process(...projections: Projection[]) {
   return processOn(new PostgresEventStore(database.pool), ...projections);
 }

@@ -229,7 +229,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 }
 
-/** Whether some lag of a follower is usual. One that requests wait for makes its pauses only while none does. */
+/** True when some lag of a follower is usual. A follower that requests wait for pauses only while no request waits. */
 function gathers({ gatherMs, pipelined = false }: Projection): boolean {
   return gatherMs !== undefined && !pipelined;
 }

@@ -16,13 +16,13 @@ const SESSION_MS = 6000;
 const HEARTBEAT_MS = 1000;
 /** While partitions are given out anew, a member may be busy for so long, and the others wait for it. */
 const REBALANCE_MS = 10_000;
-/** After so long a partition that was added is noticed. */
+/** Refresh interval of topic metadata (ms): new partitions are found this late. */
 const METADATA_MS = 15_000;
 /** For what is being handled when the process stops. */
 const FINISH_MS = 3000;
 const LEAVE_MS = { most: 2000, pause: 100 };
 
-/** What the library has, and does not declare. */
+/** A member of the library that it does not declare. */
 interface Coordinator {
   leaveGroup(member: { readonly groupId: string; readonly memberId: string }): Promise<unknown>;
 }

@@ -1,6 +1,6 @@
 import type { Recorded } from '../core/event';
 
-/** What of the log goes to Kafka, and as what. */
+/** The events that go to Kafka, and the form of their messages. */
 export interface Publications {
   /** The topic of each type of event that is sent. */
   readonly topics: ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-/** How to reach a Kafka cluster. */
+/** Connection settings of a Kafka cluster. */
 export interface KafkaSettings {
   /** `host:port` of some of the brokers; they tell of the others. */
   readonly brokers: readonly string[];

@@ -1,6 +1,6 @@
 import type { Admin, Consumer, Producer, RequestTimeoutEvent } from 'kafkajs';
 
-/** Of each kind of client; the library declares each for itself. */
+/** The members that all kinds of clients have; the library declares them for each kind separately. */
 interface Listened {
   readonly events: { readonly REQUEST_TIMEOUT: string };
   readonly on: (event: string, listener: (event: RequestTimeoutEvent) => void) => void;

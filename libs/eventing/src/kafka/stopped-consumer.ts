@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { KafkaJSError } from 'kafkajs';
 
-/** What kafkajs runs for each consumer, as far as it is used here. */
+/** The object that runs a consumer inside kafkajs, as far as it is used here. */
 interface Runner {
   readonly running: boolean;
   readonly fetch: (this: Runner, nodeId: number) => Promise<unknown[]>;

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** How far the log has been hashed for its next seal. */
+/** Creates the table of the position up to which the log has been hashed for its next seal. */
 export class LogHashes1763700000200 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,6 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 
-/** What is not sealed yet, and a signature over how far the log has been hashed. */
+/**
+ * Adds the number and age of unsealed events, and a signature over the position up to which the log has been hashed.
+ */
 export class LogHeads1763900000600 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** What workspaces have of each limited kind; `sure` once the log says so. */
+/** Creates the table of things that count against the quotas of workspaces; `sure` once the log says so. */
 export class QuotaPlaces1764200001000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`

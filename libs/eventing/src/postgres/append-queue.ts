@@ -36,7 +36,7 @@ interface Outcome {
 /** Largest number of events, and of characters of their data, in one commit. A larger append is committed alone. */
 const COMMIT_EVENTS = 1000;
 const COMMIT_CHARACTERS = 4_000_000;
-/** How long an append is repeated, with the same ids, after its connection broke (ms). */
+/** Time for which an append is repeated, with the same ids, after its connection broke (ms). */
 const RETRY_MS = 5000;
 /** Longest pause between repetitions (ms). It is short, because all appends of the process wait. */
 const LONGEST_PAUSE_MS = 200;

@@ -24,7 +24,7 @@ import { v4 as uuid } from 'uuid';
 import { EsdbLog, type LogRecord, type Proposed } from './esdb-log';
 import * as messages from './esdb-messages';
 
-/** What can be made to hang. */
+/** A kind of call that can be made to hang. */
 type Kind = 'append' | 'batches' | 'read' | 'subscribe' | 'live' | 'gossip';
 type Reading = ServerWritableStream<ReadReq, ReadResp>;
 
@@ -50,7 +50,7 @@ export class EventStoreDbDouble {
   lostAnswers = 0;
   /** Set for a node that does not lead; 'nobody' when there is no leader. */
   leader: messages.Address | 'nobody' | undefined;
-  /** What gossip tells; itself when empty. */
+  /** Members of the cluster that gossip reports; only this node when empty. */
   members: EventStoreDbDouble[] = [];
   /** Calls of each kind so far; each append of a batch counts as one, and the call that carries them too. */
   readonly calls: Record<Kind, number> = { append: 0, batches: 0, read: 0, subscribe: 0, live: 0, gossip: 0 };

@@ -21,7 +21,7 @@ export interface LogRecord extends Proposed {
 export type Expected = number | 'any' | 'no stream' | 'stream exists';
 
 /**
- * What an append came to: its last record; of no events, the revision that the stream has (-1 when there is none); and
+ * Result of an append: its last record; without events, the revision that the stream has (-1 when there is none); and
  * that revision when the append expected another one.
  */
 export type Judged =
@@ -131,7 +131,7 @@ export class EsdbLog {
     this.write(stream, this.stream(stream).length, [event]);
   }
 
-  /** What happens to memory when another node becomes leader. */
+  /** Forgets what is in memory, as when another node becomes leader. */
   forget(): void {
     this.remembered = new Map();
   }

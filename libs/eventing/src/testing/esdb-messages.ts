@@ -146,7 +146,7 @@ export function confirmation(id: string): ReadResp {
   return new ReadResp().setConfirmation(new ReadResp.SubscriptionConfirmation().setSubscriptionId(id));
 }
 
-/** What a server says as a position when it knows none. */
+/** Position that a server sends when it knows none. */
 export const NOWHERE = `${2n ** 64n - 1n}`;
 
 export function checkpoint(position: string): ReadResp {

@@ -130,7 +130,7 @@ function byStream(events: readonly Recorded[]): Record<string, Recorded[]> {
   return streams;
 }
 
-/** What each stream that has a model is folded to, as JSON; a map as the list of its entries. */
+/** Folded states of the streams that have a model, as JSON; a map as the list of its entries. */
 function statesOf(models: Models, streams: Record<string, Recorded[]>): unknown {
   const folded = Object.entries(streams).flatMap(([stream, events]) => {
     const model = models[categoryOf(stream)];

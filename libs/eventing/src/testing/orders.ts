@@ -20,7 +20,7 @@ import { type KafkaLink, Transports, UnchangedErrors } from '../followers/transp
 export class Orders {
   readonly link: KafkaLink;
   readonly store: PostgresEventStore;
-  /** What handlers do with an event before its effect is written. */
+  /** Runs in the handler of an event, before its effect is written. */
   meanwhile: (event: Recorded) => Promise<void> | void = () => undefined;
   private readonly stops: (() => Promise<unknown>)[] = [];
 

@@ -21,7 +21,9 @@ export async function take(
 
 const noted = (text: string) => ({ type: 'Noted', data: { text } });
 
-/** What every event store promises. `make` gives an empty or shared store; the suite uses streams of its own. */
+/**
+ * Tests the contract of every event store. `make` gives an empty or shared store; the suite uses streams of its own.
+ */
 export function storeContract(name: string, make: () => EventStore | Promise<EventStore>): void {
   describe(`${name} as an event store`, () => {
     let store: EventStore;

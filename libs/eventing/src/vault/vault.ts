@@ -30,7 +30,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const DIGEST_BYTES = 16;
 const KEPT = 10_000;
-/** How long a process may use a data key that another process has deleted (ms). */
+/** Time for which a process may use a data key that another process has deleted (ms). */
 const KEPT_MS = 60_000;
 const ROTATED_AT_ONCE = 500;
 

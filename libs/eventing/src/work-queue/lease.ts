@@ -5,7 +5,7 @@ export class Lease {
   /** Aborts when the lease has been lost or the service stops. */
   readonly signal: AbortSignal;
   noted: bigint;
-  /** Whether the work only waits: it takes none of the places of its worker. */
+  /** True while the work only waits: then it takes none of the places of its worker. */
   isWaiting = false;
   private readonly over = new AbortController();
   private readonly leave: () => void;

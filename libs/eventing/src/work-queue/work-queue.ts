@@ -26,7 +26,7 @@ export interface WorkItem {
   readonly id: string;
   /** Grows with everything that is noted for the item. */
   readonly noted: bigint;
-  /** How often in a row the item was postponed. */
+  /** Number of times in a row that the item was postponed. */
   readonly failures: number;
 }
 

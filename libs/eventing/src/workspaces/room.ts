@@ -1,5 +1,5 @@
 interface Owner {
-  /** What was let in and may not be counted yet. */
+  /** Number of admitted additions that may not be counted yet. */
   open: number;
   /** All that was let in. */
   total: number;

@@ -28,7 +28,7 @@ const STATUS: Readonly<Record<string, StoppedStatus | 'active'>> = {
   TenantRemoved: 'removed',
 };
 
-/** How long a process may use what it read before (ms): it learns of a change by another process this late. */
+/** Time for which a process may use what it read before (ms): it learns of a change by another process this late. */
 const KEPT_MS = 1000;
 
 /** Keeps the table of stopped workspaces. It is small, because working ones have no row. */
