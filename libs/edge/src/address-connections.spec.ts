@@ -18,7 +18,7 @@ function limited(trustProxy?: EdgeSettings['trustProxy']): Server {
   return server;
 }
 
-/** How many of ten connections from an address stay open. */
+/** Number of connections that stay open, out of ten from an address. */
 const stay = (server: Server, address: string) =>
   Array.from({ length: 10 }, () => come(server, address)).filter(({ destroyed }) => !destroyed).length;
 

@@ -7,7 +7,7 @@ import { BadRequest, type HttpProblem } from '@fairlead/schema';
 
 /** SQLSTATE of a cancelled statement. */
 const QUERY_CANCELED = '57014';
-/** Who reads without a key: all of them have one share of the connections together. */
+/** Name of all readers without a key: together they have one share of the connections. */
 const EVERYBODY = 'public';
 
 /**

@@ -7,7 +7,7 @@ import type { HttpProblem } from '@fairlead/schema';
 import type { HeldBytes } from './admission/held-bytes';
 import type { InFlight } from './admission/in-flight';
 
-/** What the server keeps of a request in progress, from its head to the end of the response. */
+/** State of a request in progress, from its head to the end of the response. */
 export interface RequestContext {
   /** Start time, by `performance.now()`. */
   readonly startedAt: number;

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long a connection may be silent before the system looks whether its other end is still there (ms). */
+/** Silence of a connection after which the system checks whether its other end is still there (ms). */
 const SILENT_MS = 60_000;
 
 /**

@@ -56,7 +56,7 @@ async function gateway(...urls: string[]): Promise<SampleServer> {
   return kept(await startSample({}, mount(SampleModule, { service: SERVICE, urls, keys })));
 }
 
-/** What listens on a port of its own; it ends with the test. */
+/** Starts a server on a port of its own and returns its address; the server ends with the test. */
 async function listening(server: Server | ReturnType<typeof createNetServer>): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

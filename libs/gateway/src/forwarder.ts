@@ -44,8 +44,8 @@ const CONNECT_MS = 2000;
 const ANSWER_MS = 130_000;
 const LONGEST_WAIT_S = 300;
 /**
- * How long an unused connection is kept (ms): shorter than the time that a stopping service waits before it closes idle
- * connections.
+ * Time for which an unused connection is kept (ms): shorter than the time that a stopping service waits before it
+ * closes idle connections.
  */
 const KEEP_ALIVE_MS = 4000;
 

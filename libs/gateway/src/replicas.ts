@@ -1,5 +1,6 @@
 /**
- * How long a process that failed is tried only after the others (ms): first, and at most; doubled with each failure.
+ * Time for which a process that failed is tried only after the others (ms): the first pause and the longest. Each
+ * failure doubles it.
  */
 const REST_MS = { first: 500, most: 4000 };
 

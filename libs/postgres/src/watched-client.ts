@@ -104,7 +104,10 @@ class Watch {
     return new Set([...this.clients].filter((client) => client.silence(now) >= this.limits.silence));
   }
 
-  /** What the server does for each; undefined when something between us and it gives connections other names. */
+  /**
+   * The server's state of each connection, by process id; undefined when something between us and it gives connections
+   * other names.
+   */
   private async ask(clients: readonly Watched[], config?: ClientConfig): Promise<Map<number, string> | undefined> {
     const { patience } = this.limits;
     const limits = { connectionTimeoutMillis: patience, query_timeout: patience };

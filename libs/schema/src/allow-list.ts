@@ -1,6 +1,6 @@
 import { WORKSPACE } from './namespaces';
 
-/** What of a namespace deployments may name only when the operator lists it. */
+/** Kinds of objects of a namespace that deployments may name only when the operator lists them. */
 const KINDS = [
   'Secret',
   'ConfigMap',
@@ -36,11 +36,11 @@ export function parseAllowList(text: string): Entry[] {
   });
 }
 
-/** What deployments may name. */
+/** The objects that deployments may name. */
 export class AllowList {
   constructor(private readonly entries: readonly Entry[] = []) {}
 
-  /** Whether deployments of a workspace may name an object of this kind and name. */
+  /** True when deployments of a workspace may name an object of this kind and name. */
   has(kind: Kind, name: string, workspace: string): boolean {
     if (name.startsWith(OUR_PREFIX) || name.length > LONGEST) return false;
     return this.entries.some((entry) => entry.kind === kind && matches(entry.name, name, workspace));

@@ -3,7 +3,7 @@ export class CommandProblem extends Error {
   override name = 'CommandProblem';
 }
 
-/** What may stand for one whole argument of a command, as `{name}`. */
+/** Placeholders, written as `{name}`, each of which may be one whole argument of a command. */
 const PLACEHOLDERS = [
   'deployment_id',
   'deployment_name',

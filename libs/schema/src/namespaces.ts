@@ -4,11 +4,11 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const ID = new RegExp(`^${UUID}$`);
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** What the name of a namespace is, for the end of a sentence. */
+/** Rule for the name of a namespace, for the end of a sentence. */
 export const NAMESPACE =
   'must be the name of a namespace of Kubernetes: at most 63 lower-case letters, digits and hyphens, with a letter or digit at both ends.';
 
-/** Whether a namespace of Kubernetes can have this name (RFC 1123). */
+/** True when a namespace of Kubernetes can have this name (RFC 1123). */
 export function isNamespace(text: string): boolean {
   return NAME.test(text);
 }
@@ -54,7 +54,7 @@ export class Namespaces {
     private readonly others: readonly NamespaceRule[] = [],
   ) {}
 
-  /** Whether no two workspaces can use the same namespace. */
+  /** True when no two workspaces can use the same namespace. */
   get separate(): boolean {
     const owners = new Map<string, string>();
     for (const { name, workspace } of this.rules) {
@@ -66,12 +66,12 @@ export class Namespaces {
     return true;
   }
 
-  /** Those whose names are known without a workspace. */
+  /** Namespaces whose names are known without a workspace. */
   get fixed(): readonly string[] {
     return [...new Set(this.rules.map(({ name }) => name).filter((name) => !name.includes(WORKSPACE)))];
   }
 
-  /** Whether there is any. */
+  /** True when there is any rule. */
   get any(): boolean {
     return this.rules.length > 0;
   }
@@ -88,7 +88,7 @@ export class Namespaces {
     );
   }
 
-  /** Whether deployments of a workspace may use a namespace. */
+  /** True when deployments of a workspace may use a namespace. */
   has(workspace: string, name: string): boolean {
     return this.rulesOf(workspace).some((rule) => filled(rule, workspace) === name);
   }
@@ -107,7 +107,7 @@ export class Namespaces {
     return this.usual ? [this.usual, ...this.others] : this.others;
   }
 
-  /** Whether a name is also that of some workspace by a name with WORKSPACE. */
+  /** True when a fixed name is also the name for some workspace, by a rule with WORKSPACE. */
   private isOfTemplate(name: string): boolean {
     const templates = this.rules.filter((rule) => rule.name.includes(WORKSPACE));
     return templates.some((rule) => new RegExp(`^${rule.name.replaceAll(WORKSPACE, UUID)}$`).test(name));

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** How many bytes the values may have together, and how many one of them has. */
+/** Limit of the bytes of all values together, and the function that measures one of them. */
 interface Weight<V> {
   readonly bytes: number;
   readonly of: (value: V) => number;

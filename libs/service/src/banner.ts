@@ -7,7 +7,7 @@ import type { Settings } from './settings';
 /** Printed when the console should be served and is not built. */
 export const CONSOLE_MISSING = 'The console is not built: run `npm run build` to build it.';
 
-/** What becomes of deployments, by executor. */
+/** Sentences about deployments, by executor. */
 const DEPLOYMENTS: Readonly<Record<string, string>> = {
   record: 'Deployments are recorded, nothing is run (EXECUTOR=record).',
   local: 'Deployments run on this machine (EXECUTOR=local): deploy only code that you trust.',

@@ -23,7 +23,7 @@ export async function deployments(settings?: Settings): Promise<Service> {
   };
 }
 
-/** What the executor says of a change before it is stored; undefined for one that says nothing. */
+/** Plans of the executor for a change before it is stored; undefined for an executor without plans. */
 async function plansOf({ executor, kubernetes }: RolloutSettings): Promise<RolloutPlans | undefined> {
   if (executor !== 'kubernetes') return undefined;
   const { KubernetesPlans } = await import('@fairlead/rollouts');

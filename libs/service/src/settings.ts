@@ -84,9 +84,9 @@ export interface RolloutSettings {
   readonly commands: CommandSettings;
   /** Time limit of one attempt at a revision (ms). */
   readonly timeLimit: number;
-  /** What becomes of what a revision that was not deployed leaves behind. */
+  /** Treatment of a failed revision: the active one takes its place again, or it stays. */
   readonly onFailure: (typeof ON_FAILURE)[number];
-  /** What is done when somebody else has changed what runs. */
+  /** Reaction to a change of the running program by somebody else: it is reported, or undone as well. */
   readonly onDrift: (typeof ON_DRIFT)[number];
   readonly kubernetes: KubernetesSettings;
   readonly local: LocalSettings;

@@ -137,7 +137,7 @@ export function secretsAt({ secret, previous }: Webhook, now: number): Sealed[] 
   return [secret, ...former.reverse()];
 }
 
-/** Whether failures before an event count no more: it has another target, or has been enabled. */
+/** True when failures before an event no longer count: the webhook has another target, or has been enabled. */
 export function renews(event: WebhookEvent): boolean {
   return event.type === 'WebhookChanged' && (event.data.url !== undefined || event.data.enabled === true);
 }

@@ -19,9 +19,9 @@ export class WebhooksOptions {
   readonly mostPending: number;
   /** Finished deliveries of a webhook that are kept. */
   readonly mostLogged: number;
-  /** How long the targets of a killed process rest before another sends to them. */
+  /** Time for which the targets of a killed process rest before another process sends to them (ms). */
   readonly lease: number;
-  /** What is under way when the process ends may still take so long. */
+  /** Time that deliveries in progress have when the process ends (ms). */
   readonly grace: number;
   /** The quota of a workspace when it is not that of the installation. */
   readonly mostPerTenant?: number;

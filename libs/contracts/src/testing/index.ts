@@ -7,7 +7,9 @@ const document = asyncApi();
 ajv.addSchema({ $id: 'asyncapi', ...document });
 const schemas = new Map<string, ValidateFunction>();
 
-/** What asyncapi.yaml holds against the headers and the payload of a message of this type; empty when nothing. */
+/**
+ * Differences between a message of this type and asyncapi.yaml, in its headers and payload; empty when there are none.
+ */
 export function problemsOf(type: string, headers: unknown, payload: unknown): string[] {
   if (!document.components.messages[type]) return [`${type} is not described.`];
   return [

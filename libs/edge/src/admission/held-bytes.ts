@@ -1,7 +1,7 @@
 import { Unavailable } from '@fairlead/schema';
 import type { FairShare } from './fair-share';
 
-/** How long a body waits for memory (ms). */
+/** Longest wait of a body for memory (ms). */
 const PATIENCE_MS = 3_000;
 /** Smallest amount that a body counts, from its first byte on. It bounds the number of bodies that are arriving. */
 const LEAST = 64 * 1024;

@@ -6,7 +6,7 @@ export interface Capacity {
   readonly perKey: number;
 }
 
-/** How long running requests are observed before they count as a standing queue (ms). */
+/** Time for which running requests are observed before they count as a standing queue (ms). */
 const WATCH_MS = 500;
 /** Target time of an answer (ms): the queue is kept short enough that an admitted request is answered within it. */
 const PATIENCE_MS = 400;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How long a client may go on sending a body that nobody reads (ms). */
+/** Time for which a client may go on sending a body that nobody reads (ms). */
 const PATIENCE = 5_000;
 
 /**

@@ -24,7 +24,7 @@ async function startFull(options: Partial<ServerOptions> = {}): Promise<void> {
   await held.reached(1);
 }
 
-/** What comes back on one connection until so many answers have begun. */
+/** Sends text on one connection and returns the bytes that come back until `answers` responses have begun. */
 async function exchange(text: string, answers: number): Promise<string> {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8');
   socket.write(text);

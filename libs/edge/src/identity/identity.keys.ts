@@ -16,7 +16,7 @@ const HOUR = 3_600_000;
  * a database is usually away.
  */
 const KNOWN_HOURS = 24;
-/** How long a withdrawn key may still be believed (ms). */
+/** Longest time for which a withdrawn key may still be believed (ms). */
 const FRESH_MS = 60_000;
 
 /**

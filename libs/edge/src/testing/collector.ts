@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What tests look at of a span, as OTLP's JSON spells it. */
+/** The members of a span that tests look at, as OTLP's JSON spells them. */
 interface SentSpan {
   readonly traceId: string;
   readonly spanId: string;

@@ -16,7 +16,7 @@ export interface KeptAnswer {
 
 const LONGEST_KEPT = 1024 * 1024;
 const BUSY = new Set([429, 500, 502, 503, 504]);
-/** What a host answers for a commit that it does not have, and for a repository without any. */
+/** Statuses of a host for a commit that it does not have, and for a repository without any. */
 const MISSING = new Set([404, 409, 422]);
 /** Limits of an archive: bytes as it is sent, and milliseconds until its end. */
 const ARCHIVE = { bytes: 200 * 1024 * 1024, whole: 10 * 60_000 };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Provider } from '../integration';
 import * as shapes from './shapes';
 
-/** What the next request gets instead of its answer. */
+/** A fault that the next request meets instead of its answer. */
 type Fault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'silent'

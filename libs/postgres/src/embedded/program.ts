@@ -12,7 +12,7 @@ interface Program {
   readonly directory: string;
   /** Where the program writes to: a file descriptor, or a pipe. */
   readonly output: number | 'pipe';
-  /** What the program reads; nothing when absent. */
+  /** Standard input of the program; empty when absent. */
   readonly input?: string;
 }
 

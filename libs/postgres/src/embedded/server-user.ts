@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Who the server runs as: empty for the current user, because PostgreSQL refuses to run only as root. */
+/** The user that the server runs as: empty for the current user, because PostgreSQL refuses to run only as root. */
 export interface ServerUser {
   readonly uid?: number;
   readonly gid?: number;

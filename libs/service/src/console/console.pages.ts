@@ -39,7 +39,7 @@ const SHARED = new RegExp(`^/public/${ID}/(?:[dr]|compare|shared-run)$`);
 /** Addresses that clients print and that Fairlead does not offer; a page says so. */
 const NOT_OFFERED = /^\/(?:hub|prompts|context)(?:\/.*)?$/;
 
-/** What a command line puts before the addresses of pages. */
+/** Path that the command line puts before the addresses of pages. */
 const PREFIX = '/api-host/';
 
 /** Returns a function that answers browsers that ask for a page or a file of the console, and no other requests. */

@@ -22,7 +22,7 @@ type Reasons = readonly Reason[];
 export interface Health {
   /** Reasons that the service cannot do its work; empty when it can. */
   readonly reasons: Reasons;
-  /** What is late or needs an operator, although requests are served. */
+  /** Parts that are late or need an operator, although requests are served. */
   readonly degraded: Reasons;
 }
 

@@ -14,7 +14,7 @@ const DATASETS = [{ id: DATASET, name: 'Support' }, ...named(10, 'support questi
 const SESSIONS = named(20, 'support', 'support 2').map((one) => ({ ...one, reference_dataset_id: DATASET }));
 const DEPLOYMENTS = named(30, 'support-agent');
 
-/** What each list was asked. */
+/** Requests that reached the lists. */
 let asked: { path: string; workspace: string; requestId: string }[];
 let isBroken = false;
 

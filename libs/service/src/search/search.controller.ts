@@ -92,7 +92,7 @@ function foundOf(kind: Found['kind'], { id, name, reference_dataset_id = null }:
   return { kind, id, name, dataset_id: reference_dataset_id };
 }
 
-/** Those of exactly this name, then the others, one of each kind after the other. */
+/** Results with exactly this name first, then the others, one of each kind after the other. */
 function merged(kinds: readonly (readonly Found[])[], q: string): Found[] {
   const wanted = q.toLowerCase();
   const longest = Math.max(...kinds.map(({ length }) => length));

@@ -71,7 +71,9 @@ export class Installation {
   }
 }
 
-/** Those that the services find applied: tests of processes of their own show that they apply them. */
+/**
+ * All migrations of an installation. Services find them applied: tests of separate processes show that they apply them.
+ */
 async function everyMigration(): Promise<MigrationClass[]> {
   const loaded = await Promise.all(SERVICE_NAMES.map((name) => services[name]()));
   const ofServices = loaded.flatMap(({ migrations }) => migrations);

@@ -23,7 +23,7 @@ export class ChangesFeed implements OnApplicationBootstrap, OnModuleDestroy {
     void this.begin();
   }
 
-  /** Those who wait are answered at once when the service stops. */
+  /** Ends all waits at once when the service stops. */
   async onModuleDestroy(): Promise<void> {
     this.stopping.abort();
     for (const workspace of this.news.eventNames()) this.news.emit(workspace);
@@ -40,7 +40,7 @@ export class ChangesFeed implements OnApplicationBootstrap, OnModuleDestroy {
     return this.recent!;
   }
 
-  /** Whether the log has come to a position; a position of another log is beyond the end of this one. */
+  /** True when the log has come to a position; a position of another log is beyond the end of this one. */
   async has(position: bigint): Promise<boolean> {
     const { reached } = await this.known();
     return position <= reached || position <= (await this.store.end());

@@ -31,7 +31,7 @@ const created = (name: string) => ({
   data: { name, source: 'codehost', source_config: {}, source_revision_config: {}, secrets: [{ value: 'hidden' }] },
 });
 
-/** What a stream has sent, an event at a time. */
+/** Events that a stream has sent, one at a time. */
 async function* events(response: Response): AsyncGenerator<Record<string, string>> {
   let text = '';
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {

@@ -11,7 +11,7 @@ import type { Change, RecentChanges } from './recent-changes';
 
 type Wanted = Pick<Infer<typeof changesQuery>, 'types' | 'about'>;
 
-/** What has changed after a position, and the position up to which that is all. */
+/** Changes after a position, and the position up to which these are all. */
 interface News {
   readonly changes: readonly Change[];
   readonly position: bigint;
@@ -20,14 +20,14 @@ interface News {
 
 /** A stream says so often that it is there. */
 const HEARTBEAT_MS = 15_000;
-/** After so long a stream ends: the client connects again, and its key is looked at again. */
+/** Longest life of a stream (ms): the client connects again, and its key is checked again. */
 const LIFETIME_MS = 300_000;
 /** A client that has lost its stream connects again after so long. */
 const RECONNECT_MS = 2000;
-/** Of another log, or of none. */
+/** Position in another log, or in none. */
 const UNKNOWN = -1n;
 
-/** What changes in a workspace, for those who want to know at once: as a stream, or one answer after the other. */
+/** Changes in a workspace, for clients that want to know them at once: as a stream, or one answer after the other. */
 @Area('Webhooks')
 @Controller('v1/changes')
 export class ChangesController {

@@ -38,7 +38,7 @@ const arrived = (count: number) =>
     ({ length }) => length >= count,
   );
 
-/** What a receiver finds that checks a message at the time of the service. @throws WebhookVerificationError */
+/** The message as a receiver verifies it, at the time of the service. @throws WebhookVerificationError */
 function verified(secret: string, { text, headers }: Received): unknown {
   const now = jest.spyOn(Date, 'now').mockReturnValue(service.now());
   try {

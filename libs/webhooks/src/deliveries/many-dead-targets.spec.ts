@@ -9,7 +9,10 @@ import { activated, TestService } from '../testing/service';
 import { WebhookSecrets } from '../webhook-secrets.service';
 import { TargetTable } from './target.store';
 
-/** How many targets are dead, in workspaces of as many webhooks as one may have; more are tried by hand, with `DEAD_TARGETS`. */
+/**
+ * Number of dead targets, in workspaces with as many webhooks as one may have; more are tried by hand, with
+ * `DEAD_TARGETS`.
+ */
 const DEAD = Number(process.env.DEAD_TARGETS ?? 60);
 const PER_WORKSPACE = Math.min(100, Math.ceil(DEAD / 4));
 /** Targets that are called at a time, by all and by one workspace. */
@@ -17,7 +20,7 @@ const [AT_ONCE, AT_ONCE_PER_WORKSPACE] = [20, 8];
 const LANES = 2;
 const LOOKUPS = { most: 16, mostPerWorkspace: 4 };
 const DAY = 24 * 3_600_000;
-/** What is not asserted tightly: 20 s, and more for more targets. */
+/** Time limit for steps that are not asserted tightly (ms); longer for more targets. */
 const PATIENCE_MS = 120_000 + DEAD * 100;
 
 let service: TestService;
@@ -120,7 +123,7 @@ async function until(tenants: readonly string[], wanted: (now: Seen) => boolean)
   }
 }
 
-/** What the process holds once it has collected its garbage, for those who try with many. */
+/** Prints the memory of the process after garbage collection, for trials with many targets. */
 function tell(phase: string, now: Seen): void {
   if (process.env.DEAD_TARGETS === undefined) return;
   setFlagsFromString('--expose-gc');
