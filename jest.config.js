@@ -13,7 +13,7 @@ module.exports = {
   ],
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
-    '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
+    '^@fairlead/admin$': '<rootDir>/tools/admin/src/index.ts',
     '^@fairlead/(contracts|eventing|edge|integrations|postgres|rollouts|service)/testing$':
       '<rootDir>/libs/$1/src/testing/index.ts',
     '^@fairlead/e2e/testing$': '<rootDir>/apps/e2e/src/testing/index.ts',

@@ -80,9 +80,9 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** Folders of apps and libs that are built. */
+/** Folders of apps, libs and tools that are built. */
 function workspaces() {
-  return ['apps', 'libs']
+  return ['apps', 'libs', 'tools']
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
     .filter((path) => existsSync(join(path, 'package.json')))
     .filter((path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')).scripts?.build !== undefined);

@@ -45,7 +45,7 @@ describe(`The main job with the log in EventStoreDB${address ? '' : ' (double)'}
   const rolledOut = (id: string) =>
     until(async () => (await call('GET', `/v2/deployments/${id}`)).body.active_revision_id);
   async function audit(): Promise<{ code: number | null; output: string }> {
-    const script = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/audit/src/main.ts')];
+    const script = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/admin/src/main.ts'), 'audit'];
     const { PATH } = process.env;
     const child = spawn(process.execPath, script, { env: { PATH, FAIRLEAD_DATA_DIR: home.data(), ...env } });
     let output = '';

@@ -5,7 +5,7 @@ import { Installation, type InstallationOptions } from './installation';
 import { settings } from './settings';
 
 const ROOT = join(__dirname, '../../..');
-const AUDIT = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/audit/src/main.ts'), '--json'];
+const AUDIT = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/admin/src/main.ts'), 'audit', '--json'];
 /** Nothing takes longer than this to come back; already what takes longer than `recoveryMs` is a fault. */
 const HOPELESS_MS = 300_000;
 const LOAD = { clients: 4, longestPauseMs: 200, names: 10_000 };

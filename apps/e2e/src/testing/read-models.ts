@@ -1,4 +1,4 @@
-import { type Installation, readModels as allReadModels } from '@fairlead/replay';
+import { type Installation, readModels as allReadModels } from '@fairlead/admin';
 import type { Client } from 'pg';
 
 /** Not compared: each start is in it, with the link to the console that it prints. */

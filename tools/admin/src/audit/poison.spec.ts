@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { categoryOf, idOf, LogSigner, ParkedSubjects, Rebuild, type Recorded } from '@fairlead/eventing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
-import { type Installation, openInstallation, readModels } from '@fairlead/replay';
+import { type Installation, openInstallation, readModels } from '..';
 import fc from 'fast-check';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { checkLog } from './log-check';
-import { fill, type Filled, type Send } from './testing/fill';
+import { fill, type Filled, type Send } from '../testing/fill';
 
 const KEY = 'poison-spec-operator-key';
 /** The workspace that every installation begins with. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LogSeals, LogSigner, Rebuild } from '@fairlead/eventing';
 import { EventStoreDbDouble } from '@fairlead/eventing/testing';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
-import { chosen, type Installation, openInstallation, readModels } from '@fairlead/replay';
+import { chosen, type Installation, openInstallation, readModels } from '..';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { checkLog } from './log-check';
 

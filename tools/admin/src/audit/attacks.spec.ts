@@ -26,7 +26,7 @@ import {
 } from '@fairlead/eventing';
 import { MemoryEventStore } from '@fairlead/eventing/testing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
-import { type Installation, openInstallation } from '@fairlead/replay';
+import { type Installation, openInstallation } from '..';
 import { readSettings, startStandalone } from '@fairlead/standalone';
 import { checkLog } from './log-check';
 import { StepLimit } from './step-limit';
@@ -35,9 +35,9 @@ import { verdict } from './verdict';
 
 const KEY = 'audit-spec-operator-key';
 const SEALS = 'logSeals-1';
-const MAIN = join(__dirname, 'main.ts');
-const CLI = join(__dirname, '../../../apps/cli/src/main.ts');
-const HOOK = join(__dirname, '../../test/typescript.cjs');
+const MAIN = join(__dirname, '../main.ts');
+const CLI = join(__dirname, '../../../../apps/cli/src/main.ts');
+const HOOK = join(__dirname, '../../../test/typescript.cjs');
 
 let folder: string;
 let database: TestDatabase;
@@ -432,7 +432,7 @@ const command = (main: string, args: string[], more: Record<string, string> = {}
   });
 
 describe('npm run audit', () => {
-  const run = (args: string[], more?: Record<string, string>) => command(MAIN, args, more);
+  const run = (args: string[], more?: Record<string, string>) => command(MAIN, ['audit', ...args], more);
 
   it('ends with what it checked', async () => {
     const without = await run(['--no-rows']);

@@ -1,9 +1,9 @@
 import { holds, Rebuild, type RebuildProgress, RebuildProblem, requireSameLog, OlderLog } from '@fairlead/eventing';
 import { transaction } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
-import type { Installation } from './installation';
+import type { Installation } from '../installation';
 import { type LogContents, readContents } from './log-contents';
-import { readModels } from './read-models';
+import { readModels } from '../read-models';
 import { type Orphans, orphans } from './orphans';
 
 /** What was done to a database whose log is older than it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LogSeals, LogSigner, Rebuild, type Recorded } from '@fairlead/eventing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
-import { chosen, type Installation, openInstallation, readModels } from '@fairlead/replay';
+import { chosen, type Installation, openInstallation, readModels } from '..';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { checkLog } from './log-check';
 

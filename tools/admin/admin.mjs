@@ -1,4 +1,4 @@
-// `npm run rotate-keys`: builds, then wraps every data key with the current master key, as docs/operations.md says.
+// `npm run migrate-store` and `npm run rotate-keys`: installs and builds first, because both may follow an upgrade.
 import { ensureBuilt, ensureInstalled, requireNode } from '../start/prepare.mjs';
 
 requireNode();

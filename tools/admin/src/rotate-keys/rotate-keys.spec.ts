@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { eventingMigrations, parseMasterKeys, Vault } from '@fairlead/eventing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 
-const ROOT = resolve(__dirname, '../../..');
+const ROOT = resolve(__dirname, '../../../..');
 const [former, next] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
 
 let database: TestDatabase;
@@ -16,7 +16,7 @@ function vault(keys: string): Vault {
 }
 
 function rotate(env: Record<string, string>): Promise<{ code: number; output: string; errors: string }> {
-  const program = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(__dirname, 'main.ts')];
+  const program = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/admin/src/main.ts'), 'rotate-keys'];
   return new Promise((settle) => {
     const options = { env: { PATH: process.env.PATH, DATABASE_URL: database.url, ...env } };
     execFile(process.execPath, program, options, (error, output, errors) =>

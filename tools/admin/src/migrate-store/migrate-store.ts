@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AppendTooLarge, eventStoreDb } from '@fairlead/eventing';
 import { DatabaseProblem, startEmbedded } from '@fairlead/postgres';
 import { readSettings, SettingsProblem } from '@fairlead/service';
+import { Command } from 'commander';
 import { move } from './move';
 import { MoveProblem } from './problem';
 
@@ -10,7 +11,21 @@ const USAGE = `Moves the log from PostgreSQL to EventStoreDB: EVENTSTORE_URL=esd
 The database is the one in DATABASE_URL, else the embedded one below FAIRLEAD_DATA_DIR (.fairlead).`;
 
 /** Exit codes: 0 moved and found equal, 1 not moved, 2 not understood. */
-async function main(): Promise<number> {
+export function migrateStore(): Command {
+  return new Command('migrate-store').description(USAGE).action(() =>
+    run().then(
+      (code) => process.exit(code),
+      (error: unknown) => {
+        const { EventStoreUnreachable } = eventStoreDb();
+        const known = [MoveProblem, SettingsProblem, DatabaseProblem, EventStoreUnreachable, AppendTooLarge];
+        console.error(known.some((problem) => error instanceof problem) ? (error as Error).message : error);
+        process.exit(error instanceof SettingsProblem ? 2 : 1);
+      },
+    ),
+  );
+}
+
+async function run(): Promise<number> {
   const { eventStoreUrl, databaseUrl, dataDir } = readSettings(process.env);
   if (!eventStoreUrl) {
     console.error(USAGE);
@@ -33,13 +48,3 @@ async function main(): Promise<number> {
     await embedded?.stop();
   }
 }
-
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    const { EventStoreUnreachable } = eventStoreDb();
-    const known = [MoveProblem, SettingsProblem, DatabaseProblem, EventStoreUnreachable, AppendTooLarge];
-    console.error(known.some((problem) => error instanceof problem) ? (error as Error).message : error);
-    process.exit(error instanceof SettingsProblem ? 2 : 1);
-  },
-);

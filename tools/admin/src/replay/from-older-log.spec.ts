@@ -8,7 +8,7 @@ import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { until } from '@fairlead/e2e/testing';
 
-const ROOT = join(__dirname, '../../..');
+const ROOT = join(__dirname, '../../../..');
 const KEY = 'older-log-operator-key';
 const SENTENCE = /The log is older than the database: .+ run `npm run replay -- --from-older-log`, which .+\./;
 
@@ -49,11 +49,14 @@ async function restore(log: EsdbLog): Promise<void> {
   double = await EventStoreDbDouble.start({ port, log });
 }
 async function run(tool: 'replay' | 'audit', ...args: string[]) {
-  const script = join(ROOT, `tools/${tool}/src/main.ts`);
-  const child = spawn(process.execPath, ['-r', join(ROOT, 'tools/test/typescript.cjs'), script, ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/admin/src/main.ts'), tool, ...args],
+    {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let [output, errors] = ['', ''];
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   child.stderr.on('data', (data: Buffer) => (errors += data.toString()));

@@ -15,7 +15,7 @@ import { EventStoreDbDouble } from '@fairlead/eventing/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Pool } from 'pg';
 
-const ROOT = join(__dirname, '../../..');
+const ROOT = join(__dirname, '../../../..');
 const limits = { attempt: 20_000, total: 60_000 };
 
 let database: TestDatabase;
@@ -55,7 +55,8 @@ async function fill(appends: number): Promise<Recorded[]> {
 
 /** Starts the tool on the database, whose own connections have another name than a running service's. */
 function launch(env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(__dirname, 'main.ts')], {
+  const tool = [join(ROOT, 'tools/admin/src/main.ts'), 'migrate-store'];
+  const child = spawn(process.execPath, ['-r', join(ROOT, 'tools/test/typescript.cjs'), ...tool], {
     env: { PATH: process.env.PATH, DATABASE_URL: database.url, EVENTSTORE_URL: double.url, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

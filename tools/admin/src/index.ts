@@ -1,0 +1,2 @@
+export { type Installation, openInstallation } from './installation';
+export { chosen, readModels } from './read-models';
