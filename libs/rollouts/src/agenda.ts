@@ -2,7 +2,7 @@ import type { RevisionCreatedMessage } from '@fairlead/contracts';
 import { controlFailure, type Host } from './executors/host';
 import type { Target } from './executors/target';
 
-/** What is to be done next for one deployment. */
+/** The next piece of work for one deployment. */
 export type Task =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'remove' }
@@ -22,15 +22,15 @@ export type Task =
 
 const NOTHING: Task = { kind: 'nothing' };
 
-/** What the executor can see to. */
+/** Parts of a deployment that its executor can see to. */
 export interface Kept {
   /** A revision that was not deployed and has left something behind that is to be replaced. */
   readonly broken?: RevisionCreatedMessage;
   /** The same, where it is to stay. */
   readonly kept?: RevisionCreatedMessage;
-  /** Whether the active revision is one of this executor, and nothing else has been put in its place. */
+  /** True when the active revision is one of this executor, and nothing else has been put in its place. */
   readonly isActive: boolean;
-  /** Whether something of the deployment may run: that it can be reached does not say that it runs as it should. */
+  /** True when something of the deployment may run. That it can be reached does not mean that it runs as it should. */
   readonly mayRun: boolean;
 }
 

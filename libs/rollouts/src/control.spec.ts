@@ -32,7 +32,7 @@ async function deployed(): Promise<string> {
 const ask = (id: string, type: Asked) => service.append(id, [{ type, data: {} }]);
 const actions = () => executor.calls.filter((call) => ['stop', 'start', 'restart'].includes(call));
 
-/** What was asked for and has ended: why it failed, or undefined. */
+/** Results of the actions that have ended: the reason of each failure, or undefined. */
 async function ended(id: string): Promise<(string | undefined)[]> {
   const events = await service.store.read(streamName('host', id));
   const about = events.filter(({ type }) => type === 'ControlCarriedOut' || type === 'ControlFailed');

@@ -17,10 +17,10 @@ import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 import { type Deployed, isBuilt, lackingArtefact } from './executors/target';
 
-/** How long resolving a commit may take. */
+/** Time limit for resolving a commit (ms). */
 const RESOLVE_MS = 90_000;
 
-/** What holds for the time of a task: `signal` aborts when it is not to be done any more. */
+/** Context of a task: `signal` aborts when the task is not to be done any more. */
 export type Hold = Pick<Step, 'signal' | 'waits'>;
 
 /** Works on one task of one deployment, until it is done or `signal` aborts. */
@@ -254,7 +254,7 @@ export class RolloutAttempts {
     return { ...assignment, place };
   }
 
-  /** What an executor gets to work on a deployment with these secrets. */
+  /** Assignment with which an executor works on a deployment with these secrets. */
   async assignment(
     target: Deployed,
     version: number,
@@ -320,7 +320,7 @@ async function* onceRead(fetch: () => Promise<AsyncIterable<Buffer>>): AsyncGene
   }
 }
 
-/** What a failure of a code host means for a step that needs its answer. */
+/** Error for a step that needs the answer of a code host, from the failure of the host. */
 function failureOf(error: unknown): Error {
   if (error instanceof Error && isOfRecord(error)) return error;
   const message = messageOf(error);

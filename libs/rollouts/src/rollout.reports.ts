@@ -49,12 +49,12 @@ export class RolloutReports {
     return status === 'UNKNOWN' ? (reason ?? null) : null;
   }
 
-  /** What was last said about the place where a deployment runs. */
+  /** Last report about the place where a deployment runs. */
   async host(deploymentId: string): Promise<Host> {
     return (await recorded(load(this.store, hostModel, streamName('host', deploymentId)))).state;
   }
 
-  /** How far the rollout of a revision has come. */
+  /** State of the rollout of a revision. */
   async rollout(revisionId: string): Promise<Rollout> {
     return (await recorded(load(this.store, rolloutModel, streamName('rollout', revisionId)))).state;
   }
@@ -73,7 +73,7 @@ export class RolloutReports {
     await this.decideHost(target, reportHost(said, Date.now()));
   }
 
-  /** What is said about the host after a decision about it. */
+  /** Records the events that `decide` makes of the host's state, and returns the new state. */
   async decideHost({ id, tenantId }: Deployed, decide: (state: Host) => HostEvent[]): Promise<Host> {
     return (await recorded(handle(this.store, hostModel, streamName('host', id), decide, metadata(tenantId)))).state;
   }

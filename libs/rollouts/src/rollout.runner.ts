@@ -91,7 +91,7 @@ export class RolloutRunner extends QueueWorker {
     );
   }
 
-  /** What there is to do where revisions can be run, without a look at what runs. */
+  /** The next task where revisions can be run, without a look at the running program. */
   private async nextOf(deploymentId: string): Promise<Task> {
     const { state } = await this.reports.target(deploymentId);
     return nextTask(state, { ...(await this.reports.host(deploymentId)), ...READY });
@@ -131,7 +131,7 @@ export class RolloutRunner extends QueueWorker {
   }
 }
 
-/** Whether there may be another task. */
+/** Outcome of a task: it says when to look for the next one. */
 type Next = 'prepared' | 'more' | 'later' | 'nothing';
 
 const AFTER: Readonly<Record<string, Next>> = {
@@ -143,7 +143,7 @@ const READY = { status: 'READY' } as const;
 /** The workspace of the deployment is suspended: there is nothing to do for it until it is resumed. */
 class WorkspaceRests extends Error {}
 
-/** Whether a task is still the one to do: preparing goes on until the deployment is to be removed. */
+/** True when a task is still the one to do: preparing goes on until the deployment is to be removed. */
 function same(task: Task, now: Task): boolean {
   if (['restore', 'resize', 'observe'].includes(task.kind)) return now.kind === 'nothing';
   if (task.kind === 'control') return now.kind === 'control' && now.version === task.version;

@@ -19,9 +19,9 @@ type RolloutStatusReported = DomainEvent<'RolloutStatusReported', RolloutStatusR
 export type RolloutEvent =
   RolloutStarted | RolloutPaused | RolloutStopped | ActiveRevisionRestored | CommitResolved | RolloutStatusReported;
 
-/** How far the rollout of one revision has come. */
+/** State of the rollout of one revision. */
 export interface Rollout {
-  /** Those that were not stopped. */
+  /** Number of attempts that were not stopped. */
   readonly attempts: number;
   /** ISO 8601; when the last attempt began. */
   readonly startedAt: string | null;
@@ -30,10 +30,7 @@ export interface Rollout {
   readonly status: RolloutStatus | null;
   /** Why it failed, or what it waits for. */
   readonly reason: string | null;
-  /**
-   * What is in the place where the deployment runs: something of the revision, or nothing of it any more. It is not
-   * sure when that could not be replaced.
-   */
+  /** Remains of the revision in the place where the deployment runs. `unsure` when they could not be replaced. */
   readonly left?: 'something' | 'nothing' | 'unsure';
 }
 
@@ -65,7 +62,7 @@ export const rolloutModel: Model<Rollout, RolloutEvent> = {
 
 const FINAL: readonly (RolloutStatus | null)[] = ['DEPLOYED', 'BUILD_FAILED', 'DEPLOY_FAILED'];
 
-/** Whether nothing more will be done for the revision. */
+/** True when nothing more will be done for the revision. */
 export function hasFinished({ status }: Rollout): boolean {
   return FINAL.includes(status);
 }

@@ -30,7 +30,7 @@ export class RolloutsConsumer {
     return this.note(context);
   }
 
-  /** One that may begin, or one that has ended, by itself or by an interrupt. */
+  /** A revision may begin, or has ended, by itself or by an interrupt. */
   @EventPattern<string>('RevisionStatusChanged')
   async revisionMoved(
     @Payload() { previous_status, status }: RevisionStatusChangedMessage,

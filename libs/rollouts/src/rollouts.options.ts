@@ -8,16 +8,16 @@ export class RolloutsOptions {
   readonly concurrency: number;
   /** Deployments of one workspace among them: three quarters, so that there is a place for the next workspace. */
   readonly mostOfTenant: number;
-  /** What becomes of what a revision that was not deployed leaves behind: the active one takes its place again, or it stays. */
+  /** Treatment of the remains of a failed revision: the active one takes its place again, or they stay. */
   readonly onFailure: 'rollback' | 'keep';
-  /** What is done when somebody else has changed what runs: it is said, or undone as well. */
+  /** Reaction to a change of the running program by somebody else: it is reported, or undone as well. */
   readonly onDrift: 'report' | 'repair';
-  /** How long after a look at what runs there is the next one. */
+  /** Time between two looks at a running program (ms). */
   readonly watchEvery: number;
   /** Rollouts of a process that may wait beside these, and those of one workspace among them. */
   readonly mostWaiting: number;
   readonly mostWaitingOfTenant: number;
-  /** How long the work of a killed process rests before another takes it up. */
+  /** Time for which the work of a killed process rests before another takes it up (ms). */
   readonly lease: number;
   /** First and longest pause before an executor that could not be reached is asked again. */
   readonly retry: { readonly first: number; readonly most: number };

@@ -25,7 +25,7 @@ export class UpkeepService {
     private readonly attempts: RolloutAttempts,
   ) {}
 
-  /** What the executor can see to: what a revision left behind, or the active one. */
+  /** Revisions that the executor can see to: one that left something behind, or the active one. */
   async kept(target: Deployed): Promise<Kept> {
     if (!this.executor.upkeep) return NONE;
     const { revision, left = 'nothing' } = (await this.reports.leftBehind(target)) ?? {};
@@ -207,7 +207,7 @@ export class UpkeepService {
   }
 }
 
-/** What was found when nothing was done. */
+/** Reports the state of the program when nothing was done. */
 class Observed extends Error {}
 
 /** Another executor has deployed what runs. */

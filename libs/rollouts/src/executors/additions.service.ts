@@ -19,7 +19,7 @@ export interface AdditionsSettings {
   readonly route?: string;
 }
 
-/** What the operator adds to the objects of deployments. */
+/** Additions of the operator to the objects of deployments. */
 export class Additions {
   private constructor(
     private readonly overlays: readonly Overlay[],

@@ -20,7 +20,7 @@ const referring = (name: string) => ({
   secret_references: [{ name, secret_name: 'nothing', secret_key: 'key' }],
 });
 
-/** What is wrong with a revision, and the only error in its log. */
+/** Faults of a revision, each with the only error in its log. */
 const FAILING: readonly (readonly [what: string, wanted: object, cause: RegExp])[] = [
   [
     'its image does not exist',
@@ -52,7 +52,7 @@ const FAILING: readonly (readonly [what: string, wanted: object, cause: RegExp])
 ];
 const QUOTA = 'a quota allows no pods';
 
-/** What is wrong with a revision that may still get ready, and what its log says meanwhile. */
+/** Faults of a revision that may still get ready, each with the line of its log meanwhile. */
 const WAITING: readonly (readonly [what: string, wanted: object, line: RegExp])[] = [
   ['no node has room', withSpec({ cpu: 64 }), /cannot be scheduled: Unschedulable, .*Insufficient cpu/],
   ['its port takes no connections', image('unready:1'), /Unhealthy, Startup probe failed/],

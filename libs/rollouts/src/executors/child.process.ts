@@ -3,16 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { causeIn } from './cause';
 import { type Step, StepFailed, type TextSink } from './executor';
 
-/** How long a program has to end by itself after it was told to. */
+/** Time that a program has to end by itself after it was told to. */
 const GRACE_MS = 5000;
-/** How long the output of a program is read after its end; something that it left running may hold it open. */
+/** Time for which the output of a program is read after its end; something that it left running may hold it open. */
 const DRAIN_MS = 500;
 
 interface Program {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Who it runs as; the user of the service when absent. */
+  /** User that it runs as; the user of the service when absent. */
   readonly user?: { readonly uid: number; readonly gid: number };
   /** It and all that it started end when the service does, however that ends. */
   readonly watched?: boolean;
@@ -22,7 +22,7 @@ interface Program {
 
 /** A process and all that it started, with limits. */
 interface LimitedProcesses {
-  /** How it ended, with the limit that was the cause. */
+  /** Their end in words for a sentence: `how`, with the limit that was the cause, if any. */
   explain(how: string): string;
   /** Ends what is left of them. */
   end(): Promise<void>;

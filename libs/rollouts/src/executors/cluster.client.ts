@@ -20,7 +20,9 @@ const PASSING = [401, 403, 409];
 
 /** Where the cluster is, and how long it is waited for. */
 export interface ClusterSettings {
-  /** How to reach the cluster; found as kubectl finds it (KUBECONFIG, or the pod's service account) when absent. */
+  /**
+   * Configuration of the connection; found as kubectl finds it (KUBECONFIG, or the pod's service account) when absent.
+   */
   readonly config?: KubeConfig;
   /** Milliseconds that the cluster has to answer a request. */
   readonly deadline?: number;
@@ -28,7 +30,7 @@ export interface ClusterSettings {
   readonly patience?: number;
 }
 
-/** Who asks: a request ends when `signal` aborts, and `warn` gets the warnings of the cluster. */
+/** Context of a request: it ends when `signal` aborts, and `warn` gets the warnings of the cluster. */
 export interface Call {
   readonly signal: AbortSignal;
   readonly warn?: (text: string) => Promise<void>;

@@ -15,7 +15,7 @@ import {
   StepFailed,
 } from './executor';
 
-/** What of the service's own environment every command gets; all other variables are the service's alone. */
+/** Variables of the service's own environment that every command gets; all others are the service's alone. */
 const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'USER'];
 
 /** Commands as an operator sets them, one per phase; a phase without one does nothing. */

@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { setTimeout as pause } from 'node:timers/promises';
 import { Executor } from './executor';
 
-/** How often a configuration is looked at (ms). */
+/** Interval between checks of a configuration (ms). */
 const EVERY_MS = 60_000;
 
 /** Says at start, and in readiness, that an executor cannot work as it is configured. */

@@ -12,7 +12,7 @@ export interface Placed {
   readonly place: string | undefined;
 }
 
-/** What an executor works on. */
+/** A deployment with the values of its secrets, as an executor works on it. */
 export interface Assignment extends Placed {
   /** Values of the secrets by name; each call is recorded as a reading of them. */
   readonly secrets: () => Promise<ReadonlyMap<string, string>>;
@@ -43,7 +43,7 @@ export interface TextSink {
   end(): Promise<void>;
 }
 
-/** What is given to every step: it ends soon after `signal` aborts. */
+/** Context of every step: the step ends soon after `signal` aborts. */
 export interface Step {
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -65,9 +65,9 @@ export interface RolloutSteps {
   close(): Promise<void>;
 }
 
-/** What is found where a revision should run. */
+/** State of a revision in the place where it should run. */
 export interface Observation {
-  /** What somebody else has changed, one short text each. */
+  /** Changes that somebody else has made, one short text each. */
   readonly drift: readonly string[];
   /** Why it does not run as it should. */
   readonly trouble?: string;
@@ -116,7 +116,7 @@ export abstract class Executor {
   abstract readonly name: string;
   /** Absent when nothing of a revision is left to see to once its rollout has ended. */
   readonly upkeep?: Upkeep;
-  /** Whether a revision of a code host fails when its commit cannot be found out. */
+  /** True when a revision of a code host fails unless its commit can be found out. */
   readonly needsCommits: boolean = false;
   /** Returns why no revision can be rolled out as this installation is configured; undefined when nothing is wrong. */
   check?(signal: AbortSignal): Promise<string | undefined>;

@@ -15,11 +15,11 @@ type DeploymentDrifted = DomainEvent<
   { readonly deployment_id: string; readonly revision_id: string; readonly differences: readonly string[] }
 >;
 /**
- * What the deployment's stream asks for up to this version was done. Events that earlier releases of Fairlead recorded
- * can also mean that it could not be done.
+ * The actions that the deployment's stream asks for up to this version were carried out. Events that earlier releases
+ * of Fairlead recorded can also mean that they could not be.
  */
 type ControlCarriedOut = DomainEvent<'ControlCarriedOut', { readonly deployment_id: string; readonly version: number }>;
-/** What the deployment's stream asks for up to this version could not be done. */
+/** The actions that the deployment's stream asks for up to this version could not be carried out. */
 type ControlFailed = DomainEvent<
   'ControlFailed',
   { readonly deployment_id: string; readonly version: number; readonly reason: string }
@@ -37,7 +37,7 @@ export type HostEvent =
   | ControlFailed
   | RevisionTakenBack;
 
-/** What was last said about the place where a deployment runs. */
+/** Last report about the place where a deployment runs. */
 export interface Host {
   readonly status: HostStatusReportedMessage['status'] | null;
   /** Why it is UNKNOWN or UNUSED. */

@@ -75,7 +75,7 @@ const SPEC = {
   ],
 };
 
-/** What the Pod Security level `restricted` asks of a container. */
+/** Security context that the Pod Security level `restricted` requires of a container. */
 const RESTRICTED = {
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },

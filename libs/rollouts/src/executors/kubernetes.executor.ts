@@ -22,7 +22,9 @@ import { podHealth, sumOf } from './pod-health';
 import { namespaceOf, type PlaceSettings, placeOf } from './place';
 import { RolloutWatch } from './rollout.watch';
 
-/** How to reach the cluster, where deployments may run there, and what the operator adds to their objects. */
+/**
+ * Connection to the cluster, the namespaces where deployments may run, and the operator's additions to their objects.
+ */
 export interface KubernetesSettings extends ClusterSettings, PlaceSettings, AdditionsSettings {
   /** Milliseconds after which a rollout is looked at although the cluster told of no change. Patience is counted in looks. */
   readonly look?: number;
@@ -142,8 +144,8 @@ export class KubernetesExecutor extends Executor {
   }
 
   /**
-   * Whether a namespace is closed to the workspace and to Fairlead, and no rollout has come there: nothing of the
-   * deployment is in it. Earlier versions did not record where they came.
+   * True when a namespace is closed to the workspace and to Fairlead, and no rollout has come there: then nothing of
+   * the deployment is in it. Earlier versions did not record where rollouts came.
    */
   private async isClosed({ tenantId, place, ...owner }: Placed, namespace: string, step: Step): Promise<boolean> {
     if (place !== undefined || this.settings.namespaces.has(tenantId, namespace)) return false;

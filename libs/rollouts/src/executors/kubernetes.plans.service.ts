@@ -7,7 +7,7 @@ import type { KubernetesSettings } from './kubernetes.executor';
 import { manifests } from './manifests';
 import { placeOf } from './place';
 
-/** How long a cluster has to say what it would do (ms). */
+/** Time limit of the cluster for a dry run (ms). */
 const REHEARSAL_MS = 10_000;
 
 /** Says what a Kubernetes cluster would do with a revision. */

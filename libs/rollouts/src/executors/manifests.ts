@@ -15,7 +15,7 @@ export const NAMED_KINDS = [
 
 /** Where the container listens. */
 const PORT = 8000;
-/** How busy the replicas may be, in percent of the requested CPU, before there are more. */
+/** CPU use of the replicas, in percent of the request, above which more replicas are started. */
 const BUSY_PERCENT = 75;
 /** Seconds without progress after which Kubernetes gives a rollout up. */
 const PROGRESS_SECONDS = 600;
@@ -48,7 +48,7 @@ export interface Named extends KubernetesObject {
 export interface Manifests {
   /** In the order in which they are applied. */
   readonly wanted: readonly Named[];
-  /** What an earlier revision may have had and this one has not. */
+  /** Objects that an earlier revision may have had and this one has not. */
   readonly unwanted: readonly Named[];
 }
 
@@ -226,7 +226,7 @@ function podSpec(
   };
 }
 
-/** How Kubernetes finds out that an agent is ready: its path answers, or its port where there is none. */
+/** Probes with which Kubernetes finds out that an agent is ready: its path answers, or its port where there is none. */
 function probes(path: string | undefined): Pick<V1Container, 'startupProbe' | 'readinessProbe'> {
   const how = path === undefined ? { tcpSocket: { port: PORT } } : { httpGet: { path, port: PORT } };
   return {

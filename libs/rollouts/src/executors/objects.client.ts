@@ -105,7 +105,7 @@ export class ObjectsClient {
     }
   }
 
-  /** How the objects in the cluster differ from what applying them again would make of them. */
+  /** Differences between the objects in the cluster and the result of applying them again. */
   async differences(
     wanted: readonly Named[],
     assignment: RevisionAssignment,

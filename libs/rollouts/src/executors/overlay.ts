@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What the operator adds to every object of a kind; `*` stands for all kinds. */
+/** Additions of the operator to every object of a kind; `*` stands for all kinds. */
 export interface Overlay extends Members {
   readonly kind: string;
 }
@@ -29,7 +29,7 @@ export function filled<T>(value: T, values: Values): T {
   return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, filled(inner, values)])) as T;
 }
 
-/** What an overlay adds, without what says where. */
+/** Members that an overlay adds, without those that select the objects. */
 function members(overlay: Overlay): Members {
   return Object.fromEntries(Object.entries(overlay).filter(([member]) => !['apiVersion', 'kind'].includes(member)));
 }
@@ -52,7 +52,7 @@ interface Named extends Members {
   readonly name: string;
 }
 
-/** Whether each element has a name that no other one has. */
+/** True when each element has a name that no other one has. */
 function haveNames(list: readonly unknown[]): boolean {
   return list.every(isNamed) && new Set(list.map(({ name }) => name)).size === list.length;
 }

@@ -6,7 +6,7 @@ import { type PodRules, podProblems } from './pod-rules';
 /** Sentences about members that may not be, in one reason. */
 const MOST_PROBLEMS = 10;
 
-/** What the operator decides about the place where deployments run. */
+/** Settings of the operator about the place where deployments run. */
 export interface PlaceSettings {
   readonly namespaces: Namespaces;
   readonly rules: PodRules;

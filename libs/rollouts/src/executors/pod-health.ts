@@ -1,7 +1,7 @@
 import type { V1ContainerState, V1Pod } from '@kubernetes/client-node';
 import type { ProcessHealth } from '../health/health.answers.schema';
 
-/** What a pod uses: bytes and cores. */
+/** Resources that a pod uses: bytes and cores. */
 interface Usage {
   readonly memory_bytes: number | null;
   readonly cpu_cores: number | null;
@@ -11,8 +11,8 @@ interface Usage {
 const USUAL = ['ContainerCreating', 'PodInitializing'];
 
 /**
- * What Kubernetes says of a pod. The messages that a program leaves when it ends are left out: nothing hides secrets in
- * them.
+ * Health of a pod, as Kubernetes reports it. The messages that a program leaves when it ends are left out: nothing
+ * hides secrets in them.
  */
 export function podHealth({ metadata, status }: V1Pod, usage?: Usage): ProcessHealth {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

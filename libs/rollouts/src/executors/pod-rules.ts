@@ -4,7 +4,7 @@ import { type PodSecurityLevel, securityProblems } from './pod-security';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What the operator lets deployments put into pods. */
+/** Rules of the operator for the parts of pods that deployments set. */
 export interface PodRules {
   readonly allow: AllowList;
   readonly level: PodSecurityLevel;
@@ -30,7 +30,7 @@ const VOLUME_KINDS: Readonly<Record<string, readonly string[]>> = {
 };
 /** A label or annotation of a domain means something to the programs of that domain: some add containers to pods. */
 const OF_DOMAIN = /\//;
-/** Those that only describe or measure. */
+/** Keys that only describe or measure. */
 const OPEN_KEYS = { Label: /^app\.kubernetes\.io\//, Annotation: /^(prometheus\.io\/|fairlead\.dev\/health-path$)/ };
 
 /**

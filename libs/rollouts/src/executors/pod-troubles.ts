@@ -2,10 +2,12 @@ import type { CoreV1Event, V1ContainerStatus, V1Deployment, V1Pod } from '@kuber
 
 /** Something that keeps a revision from running. */
 export interface Trouble {
-  /** What is wrong with what: the same for every pod, and for every look. */
+  /** Kind of the trouble and the object that has it: the same for every pod, and for every look. */
   readonly key: string;
   readonly text: string;
-  /** Whether it may pass while nobody does anything, as a lack of room does. An image that does not exist stays away. */
+  /**
+   * True when it may pass while nobody does anything, as a lack of room does. An image that does not exist stays away.
+   */
   readonly mends: boolean;
 }
 
@@ -17,8 +19,8 @@ const OF_IMAGES = ['Pulling', 'Pulled'];
 const REPEATED = ['FailedScheduling', 'FailedMount', 'BackOff', 'Failed'];
 
 /**
- * What stands in the way of a Deployment, in the order in which pods come into being: the first is the cause of those
- * after it. `pods` and `events` are those of one revision.
+ * Obstacles of a Deployment, in the order in which pods come into being: the first is the cause of those after it.
+ * `pods` and `events` are those of one revision.
  */
 export function troublesOf(
   { status }: V1Deployment,
@@ -35,7 +37,7 @@ export function troublesOf(
   return [...creating, ...Array.from({ length: steps }, (_, step) => found.flatMap((pod) => pod[step] ?? [])).flat()];
 }
 
-/** Whether the events of the pod may tell more about it. */
+/** True when the events of the pod may tell more about it. */
 export function isStuck({ status }: V1Pod): boolean {
   return !status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
@@ -84,8 +86,8 @@ function troublesOfPod(pod: V1Pod, events: readonly CoreV1Event[]): Trouble[][] 
 }
 
 /**
- * Whether the volumes of a pod are mounted, whatever earlier events say: its sandbox exists, or an image of it was asked
- * for. Clusters before 1.29 do not tell the first.
+ * True when the volumes of a pod are mounted, whatever earlier events say: its sandbox exists, or an image of it was
+ * asked for. Clusters before 1.29 do not report the sandbox.
  */
 function hasVolumes({ metadata, status }: V1Pod, events: readonly CoreV1Event[]): boolean {
   const isReady = status?.conditions?.some(({ type, status }) => {

@@ -4,19 +4,19 @@ import { type Trouble, troublesOf } from './pod-troubles';
 
 /** Durations in milliseconds. */
 interface Patience {
-  /** How long an error may last that does not mend itself. */
+  /** Longest time that an error may last which does not mend itself. */
   readonly errors: number;
-  /** How long Kubernetes may say that there is no progress: at first it may mean the revision before. */
+  /** Longest time for which Kubernetes may report no progress: at first it may mean the revision before. */
   readonly noProgress: number;
-  /** How long a container that was started again must run before it counts as running. */
+  /** Time that a container that was started again must run before it counts as running. */
   readonly steady: number;
 }
 
-/** What a look at a Deployment finds. */
+/** Result of a look at a Deployment. */
 interface Found {
-  /** Whether all replicas run the revision, and go on running. */
+  /** True when all replicas run the revision, and go on running. */
   readonly isDone: boolean;
-  /** Whether there are as many as there have to be, whatever else is going on. */
+  /** True when there are as many replicas as there have to be, whatever else is going on. */
   readonly isServing: boolean;
   readonly lines: readonly string[];
 }
@@ -39,7 +39,7 @@ export class Progress {
     private readonly patience: Patience,
   ) {}
 
-  /** What keeps the revision from running, as far as is known. */
+  /** The trouble that keeps the revision from running, as far as it is known. */
   get cause(): string | undefined {
     const all = [...this.troubles.values()].map(({ trouble }) => trouble);
     return (all.find(({ mends }) => !mends) ?? all[0])?.text;
@@ -104,7 +104,10 @@ export class Progress {
   }
 }
 
-/** What is found now, each with the time and the words of its beginning: those are the cause, later ones tell of waiting. */
+/**
+ * Troubles that are found now, each with the time and the words of its beginning: those are the cause, later ones tell
+ * of waiting.
+ */
 function lasting(before: ReadonlyMap<string, Lasting>, found: readonly Trouble[], now: number): Map<string, Lasting> {
   const after = new Map<string, Lasting>();
   for (const trouble of found) {

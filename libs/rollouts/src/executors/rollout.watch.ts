@@ -123,7 +123,7 @@ export class RolloutWatch {
     }
   }
 
-  /** What the cluster tells of pods that are not ready. */
+  /** Events of the pods that are not ready. */
   private async eventsOf(pods: readonly V1Pod[], namespace: string, { signal }: Step): Promise<CoreV1Event[]> {
     const stuck = pods.filter(isStuck).slice(0, PODS_ASKED);
     const asked = stuck.map(async ({ metadata: { name = '' } = {} }) => {
@@ -136,7 +136,7 @@ export class RolloutWatch {
   }
 }
 
-/** Whether a pod runs the revision. */
+/** True when a pod runs the revision. */
 function runs({ metadata }: V1Pod, { revision }: RevisionAssignment): boolean {
   return metadata?.annotations?.[REVISION_ANNOTATION] === revision.revision_id;
 }

@@ -36,11 +36,11 @@ export interface Deployed {
   readonly tenantId: string;
   readonly name: string;
   readonly config: SourceConfigMessage;
-  /** Of the newest revision, or of the deployment while it has none. */
+  /** Secrets of the newest revision, or of the deployment while it has none. */
   readonly secrets: readonly SealedSecret[];
   /** Ids of all there ever were. */
   readonly revisions: ReadonlySet<string>;
-  /** Those that wait, oldest first. */
+  /** Revisions that wait, oldest first. */
   readonly queued: readonly RevisionCreatedMessage[];
   /** The only one that may be worked on. */
   readonly running: RevisionCreatedMessage | null;
@@ -51,13 +51,18 @@ export interface Deployed {
   readonly previous: ActiveRevision | null;
   /** The last revision that a newer one has replaced before it was ready. */
   readonly replaced: { readonly revision_id: string; readonly by: string } | null;
-  /** Those that have ended since then, oldest first, or the last of them: they may have left something behind. */
+  /**
+   * Revisions that have ended since the active one was activated, oldest first, or the last of them: they may have left
+   * something behind.
+   */
   readonly ended: readonly RevisionCreatedMessage[];
   /** The version of the stream in which its sizes were last changed without a revision; 0: never. */
   readonly sized: number;
   /** Somebody has stopped it and not started it again. */
   readonly stopped: boolean;
-  /** What is to be done last with what runs, and the version of the stream that asks for it. */
+  /**
+   * The last action that is to be carried out on the running program, and the version of the stream that asks for it.
+   */
   readonly control: { readonly action: ControlAction; readonly version: number } | null;
   readonly deleting: boolean;
   readonly removed: boolean;
@@ -152,7 +157,7 @@ function created(state: Deployed, revision: RevisionCreatedMessage): Partial<Dep
 
 const RUNNING = ['CREATING', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'];
 
-/** Whether a revision of this status is the running one of its deployment. */
+/** True when a revision of this status is the running one of its deployment. */
 export function isRunning(status: string): boolean {
   return RUNNING.includes(status);
 }
@@ -191,7 +196,7 @@ const ARTEFACTS: Readonly<Record<string, 'image_uri' | 'source_tarball_path'>> =
 };
 const BUILT = ['codehost', 'internal_source', 'internal_template'];
 
-/** Whether a revision of the source is built before it is deployed. */
+/** True when a revision of the source is built before it is deployed. */
 export function isBuilt(source: string): boolean {
   return BUILT.includes(source);
 }

@@ -6,7 +6,7 @@ type Verdict = Pick<DeploymentHealth, 'state' | 'detail'>;
 /** The executor of this process, as far as a verdict depends on it. */
 interface Knowing {
   readonly name: string;
-  /** Whether it knows what runs. */
+  /** True when the executor can look at the running program. */
   readonly looks: boolean;
 }
 

@@ -30,7 +30,7 @@ export class LogLines {
     return lines.flatMap((line) => this.pieces(line));
   }
 
-  /** What is left at the end of the stream. */
+  /** Lines that are left at the end of the stream. */
   end(): string[] {
     const last = this.pieces(this.rest);
     this.rest = '';

@@ -37,7 +37,7 @@ export class LogsController {
     return this.queries.page(tenantId, { ...path, phase: 'deploy' }, body);
   }
 
-  /** Of all revisions together. */
+  /** Logs of all revisions together. */
   @Post('deploy_logs')
   @Scope('read')
   @Describe({ summary: 'Read the deploy logs of all revisions' })

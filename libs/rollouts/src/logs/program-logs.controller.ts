@@ -10,13 +10,13 @@ import { logs } from './log.answers.schema';
 import { logPath, programLogQuery } from './log.schema';
 import { pageOf, type ProgramLogQuery } from './program-lines';
 
-/** How often a request that waits looks for lines (ms). */
+/** Interval at which a waiting request looks for lines (ms). */
 const LOOK_MS = 250;
 /** Requests of a workspace that wait at a time. */
 const MOST_WAITING = 50;
 const RETRY_S = 5;
 
-/** What the programs of deployments write. A client that follows asks again with its last `next_offset`. */
+/** Output of the programs of deployments. A client that follows asks again with its last `next_offset`. */
 @Area('Logs')
 @Controller('v2/deployments/:deployment_id/app_logs')
 export class ProgramLogsController implements OnModuleDestroy {

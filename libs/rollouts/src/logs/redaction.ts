@@ -1,6 +1,6 @@
 import { spellings } from '../executors/secret-spellings';
 
-/** What stands in a log where a secret was. */
+/** Text that replaces a secret in a log. */
 export const REDACTED = '[redacted]';
 /** Characters by which a piece of an encoded secret at the start or end of a line is known. */
 const PIECE = 8;

@@ -61,7 +61,7 @@ export class RolloutLog {
     return this.redaction.apply(text);
   }
 
-  /** What a step of a phase writes to. */
+  /** Context of a step of a phase, which writes to this log. */
   step(phase: LogPhase, signal: AbortSignal, waits: () => Promise<void>): Step {
     return {
       signal,
