@@ -34,11 +34,14 @@ export interface StartedRevision {
   /** Name of the folder of its build, or id of its image. */
   readonly build: string;
   readonly recipe: Recipe;
-  /** What it runs when it is a container. */
+  /** Image that it runs when it is a container. */
   readonly image?: ContainerImage;
 }
 
-/** What is kept of a deployment: the revisions that were started last, the newest first, and whether it was stopped. */
+/**
+ * State of a deployment that survives the process: the revisions that were started last, the newest first, and whether
+ * it was stopped.
+ */
 export interface KeptApp {
   readonly stopped: boolean;
   /** The part of its address that it has to itself; null while another one has it. Absent in files of earlier versions. */
@@ -191,7 +194,7 @@ export class AppFolder {
     return walls.mounts.enter(path, user, limited, env) ?? { words: limited, env, user };
   }
 
-  /** What every command of the deployment finds in its environment. */
+  /** Environment variables of every command of the deployment. */
   environment(): Record<string, string> {
     return {
       PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,

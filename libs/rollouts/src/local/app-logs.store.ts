@@ -4,7 +4,7 @@ import { type LineLevel, levelOf } from '../logs/line-level';
 import type { ProgramLine } from '../logs/program-lines';
 import { Redaction } from '../logs/redaction';
 
-/** Of a line that does not tell its own level: `WARNING` on standard error, `INFO` on standard output. */
+/** Level of a line that does not tell its own: `WARNING` on standard error, `INFO` on standard output. */
 export type StreamLevel = Extract<LineLevel, 'INFO' | 'WARNING'>;
 
 export interface LogLimits {
@@ -35,7 +35,7 @@ export class AllLogs {
   }
 }
 
-/** What a line takes beside its text (bytes). */
+/** Bytes that a line takes beside its text. */
 const OVERHEAD = 100;
 const WINDOW_MS = 1000;
 /** Ids for each millisecond, more than there are lines, so that those of the next process of the server are higher. */
@@ -74,7 +74,7 @@ export class AppLogs {
   /** Lines that the program has written. */
   written = 0;
 
-  /** What is kept, the oldest first; ids of neighbours differ by one. */
+  /** Lines that are kept, the oldest first; ids of neighbours differ by one. */
   lines(): readonly ProgramLine[] {
     this.lastUse = performance.now();
     return this.entries.slice(this.first);
@@ -184,7 +184,7 @@ interface LineSink {
   drop(count: number): void;
 }
 
-/** What one process writes, as lines without secrets. */
+/** Output of one process, as lines without secrets. */
 class ProcessOutput {
   /** Its last lines, each of them cut. */
   readonly last: string[] = [];

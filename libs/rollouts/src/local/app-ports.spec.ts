@@ -14,7 +14,7 @@ const SERVER = `require('node:http').createServer((_, response) => response.end(
 const NOBODY = 65_534;
 const rules = () => spawnSync('nft', ['list', 'ruleset'], { encoding: 'utf8' }).stdout;
 
-/** What a program of another user finds at an address. */
+/** Answer, or error code, that a program of another user gets at an address. */
 async function found(url: string, uid: number): Promise<string> {
   const look = `fetch('${url}').then((answer) => answer.text(), (error) => error.cause.code).then(console.log)`;
   const { stdout } = await run(process.execPath, ['-e', look], { uid, gid: uid, env: {}, cwd: '/' });

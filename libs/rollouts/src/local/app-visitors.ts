@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** How long a link opens the pages of a deployment, and how long the browser that used it may see them (ms). */
+/** Time for which a link opens the pages of a deployment, and for which the browser that used it may see them (ms). */
 export const LINK_MS = 60_000;
 export const VISIT_MS = 60 * 60_000;
 /** Links, and browsers, at a time; the oldest gives way. */
@@ -34,7 +34,7 @@ export class AppVisitors {
     return link.until > this.now() ? add(this.visitors, { ...link, until: this.now() + VISIT_MS }) : undefined;
   }
 
-  /** Whether a browser may see the pages of a deployment. */
+  /** True when a browser may see the pages of a deployment. */
   knows(deploymentId: string, token: string): boolean {
     const visit = this.visitors.get(printOf(token));
     return visit?.deploymentId === deploymentId && visit.until > this.now();
@@ -49,7 +49,7 @@ function add(map: Map<string, Admitted>, admitted: Admitted): string {
   return text;
 }
 
-/** What a secret is found by: looking it up takes no time that depends on the secret. */
+/** Digest under which a secret is looked up: the time of the lookup does not depend on the secret. */
 function printOf(text: string): string {
   return hash('sha256', text, 'base64url');
 }

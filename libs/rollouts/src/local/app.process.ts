@@ -16,9 +16,9 @@ import {
   useWatch,
 } from './process-use.watch';
 
-/** How long a program has to end by itself after it was told to. */
+/** Time that a program has to end by itself after it was told to. */
 const GRACE_MS = 5000;
-/** How long its output is read after its end; something that it left running may hold that open. */
+/** Time for which its output is read after its end; something that it left running may hold that open. */
 const DRAIN_MS = 2000;
 const POLL_MS = 20;
 /** Added to the number of a signal, as shells do: the exit code of what it has ended. */

@@ -31,7 +31,9 @@ interface TracingKey {
   revoke(): void;
 }
 
-/** What the service tells the programs of a deployment: where it is, their project, and keys for sending runs there. */
+/**
+ * Tracing of the programs of a deployment: the address of the service, their project, and keys for sending runs there.
+ */
 export type Tracing = (
   revision: StartedRevision,
 ) => Promise<{ readonly address: string; readonly project: string; issue(): TracingKey } | undefined>;
@@ -54,11 +56,11 @@ export type ChooseRevision = (
   wanted?: StartedRevision,
 ) => Promise<Chosen | undefined>;
 
-/** How programs are kept apart from the server and from others. */
+/** Separation of the programs from the server and from others. */
 interface Isolation {
-  /** Whether their ports are closed to others. */
+  /** True when their ports are closed to others. */
   readonly closed: boolean;
-  /** What the kernel limits for them. */
+  /** Resources that the kernel limits for them. */
   readonly limited: ReadonlySet<Controller>;
   /** Why they can read what the server reads; undefined when they cannot. */
   readonly exposed?: string;
@@ -93,13 +95,13 @@ const MEMORY_OF_ONE = 768 * 1024 ** 2;
 const LOGS_KEPT = 64;
 /** The share of the places that programs may have which never sleep. */
 const SHARE = 0.75;
-/** How often it is looked whether a program can sleep, so that another one has room (ms). */
+/** Interval at which a program is looked for that can sleep, so that another one has room (ms). */
 const ROOM_MS = 50;
 const LONGEST_PAUSE = 60_000;
-/** How often it is looked what is free of the disk (ms). */
+/** Interval between measurements of the free disk space (ms). */
 const DISK_MS = 2000;
 
-/** What a program is said to be, by the best of its processes. */
+/** States of a program; it has the best one of its processes. */
 const STATES = ['RUNNING', 'UNRESPONSIVE', 'STARTING', 'CRASH_LOOPING', 'FAILED'];
 
 const DEFAULTS: LocalLimits = {
@@ -121,7 +123,7 @@ export class LocalApps implements HostedApps {
   private readonly folders: AppFolders;
   private readonly ports: AppPorts;
   private readonly groups: ControlGroups;
-  /** What the folders of deployments take. */
+  /** Disk use of the folders of deployments. */
   readonly disk: DiskWatch;
   private readonly kept = new Map<string, KeptApp>();
   private readonly runners = new Map<string, AppRunner>();
@@ -566,7 +568,7 @@ export class LocalApps implements HostedApps {
   }
 }
 
-/** How many processes a machine with so much memory runs at a time. */
+/** Number of processes that a machine with this much memory (bytes) runs at a time. */
 export function awakeWithin(memory: number): number {
   const own = process.constrainedMemory();
   return Math.max(2, Math.floor(Math.min(memory, own > 0 ? own : memory) / MEMORY_OF_ONE));
@@ -582,7 +584,7 @@ export function wantsToStayAwake(sizes: Sizes | undefined): boolean {
   return Number(sizes?.min_scale ?? 0) >= 1;
 }
 
-/** How many processes of a program there are to be, at least one. */
+/** Number of processes that a program needs, at least one. */
 export function leastOf(sizes: Sizes | undefined): number {
   return Math.max(1, Number(sizes?.min_scale ?? 1));
 }

@@ -54,8 +54,8 @@ export class ContainerNetworks {
 }
 
 /**
- * How containers reach this machine: at the gateway of their network, at a name when the engine is in a virtual machine,
- * as it is on macOS, or not at all, as with an engine that does not run as root.
+ * Returns the way by which containers reach this machine: the gateway of their network, a name when the engine is in a
+ * virtual machine, as it is on macOS, or undefined when there is none, as with an engine that does not run as root.
  */
 export async function wayFrom(engine: EngineClient): Promise<'gateway' | { readonly host: string } | undefined> {
   if (process.platform !== 'linux')

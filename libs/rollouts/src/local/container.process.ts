@@ -6,14 +6,17 @@ import type { GroupUse } from './process-use.watch';
 
 /** Seconds that a container has to end by itself after it was told to. */
 const GRACE_S = 5;
-/** How long its output is read after its end (ms), and how much of it: the engine keeps no more. */
+/** Time for which its output is read after its end (ms), and most bytes of it: the engine keeps no more. */
 const DRAIN_MS = 10_000;
 const DRAIN_BYTES = 16 * 1024 ** 2;
-/** How often it is looked how much it has written to files (ms). */
+/** Interval between measurements of the files that it has written (ms). */
 const SIZE_MS = 5000;
 /** Number of these looks between two at volumes, for which the engine counts the files of all its volumes. */
 const VOLUMES_EVERY = 12;
-/** How long the engine has to tell that a container has ended that was removed (ms): one that hangs never does. */
+/**
+ * Time for which the engine may hold back the end of a container that was removed (ms): one that hangs never reports
+ * it.
+ */
 const LOST_MS = 5000;
 const HEADER_BYTES = 8;
 const STANDARD_ERROR = 2;

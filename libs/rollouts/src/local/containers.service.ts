@@ -33,7 +33,7 @@ interface Wanted {
   readonly close?: (subnet: string) => Promise<() => Promise<unknown>>;
 }
 
-/** What a container gets besides what is wanted. */
+/** Environment, memory and network that a container gets besides the parts that its revision asks for. */
 interface Given {
   readonly env: Readonly<Record<string, string>>;
   readonly memory: number;
@@ -129,7 +129,7 @@ export class Containers {
     throw new StepFailed(`The image has ${found.Size} bytes: at most ${most} are taken.`);
   }
 
-  /** Whether containers can send runs to a server that listens on loopback. */
+  /** True when containers can send runs to a server that listens on loopback. */
   async canTrace({ engine: kind }: ContainerImage): Promise<boolean> {
     const engine = await this.engine(kind);
     return engine !== undefined && (await wayFrom(engine)) !== undefined;
@@ -241,7 +241,7 @@ export class Containers {
     throw kind === undefined ? new StepFailed(NO_ENGINE) : new ExecutorUnreachable(GONE[kind]);
   }
 
-  /** Those that answer. */
+  /** Engines that answer. */
   private async open(): Promise<EngineClient[]> {
     const all = [...this.clients, ...(this.podman ? [this.podman.client] : [])];
     const answers = await Promise.all(all.map((engine) => engine.answers()));

@@ -8,7 +8,7 @@ import { LocalApps } from './apps.service';
 import { Containers } from './containers.service';
 import { LocalExecutor } from './local.executor';
 
-/** What the images run. */
+/** Program of the images. */
 const SERVER = `
 const http = require('node:http');
 const { VERSION, TOKEN } = process.env;

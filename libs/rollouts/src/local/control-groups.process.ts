@@ -4,11 +4,11 @@ import { totalmem } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What Linux limits; the names of its controllers. */
+/** Names of the controllers with which Linux limits a group. */
 const CONTROLLERS = ['cpu', 'memory', 'pids'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
-/** What the processes of one program may use together; members that are missing are not limited. */
+/** Limits of the processes of one program together; members that are missing are not limited. */
 export interface GroupLimits {
   /** Processor cores. */
   readonly cores?: number;
@@ -150,7 +150,7 @@ export class ControlGroup {
     private readonly limits: GroupLimits = {},
   ) {}
 
-  /** Whether the kernel sees to it that its processes use no more memory than they may. */
+  /** True when the kernel sees to it that its processes use no more memory than they may. */
   get holdsMemory(): boolean {
     return this.held.has('memory');
   }
@@ -181,7 +181,7 @@ export class ControlGroup {
     return times === 0 ? undefined : `It has reached its limit of ${this.limits.processes} processes and threads.`;
   }
 
-  /** How it ended, in words for a sentence, with the limit that was the cause. */
+  /** Its end in words for a sentence: `how`, with the limit that was the cause, if any. */
   explain(how: string): string {
     const processes = `${how}, after it had reached its limit of ${this.limits.processes} processes and threads`;
     return this.killed() ?? (this.refused() === undefined ? how : processes);

@@ -142,7 +142,7 @@ function files(name: string): string[] {
   );
 }
 
-/** What `read` answers; nothing when a group is removed meanwhile. */
+/** Result of `read`; empty when a group is removed meanwhile. */
 function ifThere<T>(read: () => T): T[] {
   try {
     return [read()];

@@ -2,7 +2,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { StepFailed } from '../executors/executor';
 import type { AppFolder } from './app-folders.store';
 
-/** What the folder of a deployment took when its files were counted last. */
+/** Size of a deployment's folder when its files were counted last. */
 interface Counted {
   readonly bytes: number;
   /** Free bytes of all that programs may write to then, and when that was (ms since 1970). */

@@ -3,7 +3,7 @@ import { withTimeLimit } from '@fairlead/schema';
 import { ExecutorUnreachable } from '../executors/executor';
 import type { EngineKind } from './recipe';
 
-/** How long an answer of the engine may take, unless something is waited for (ms). */
+/** Time limit for an answer of the engine, unless something is waited for (ms). */
 const LIMIT_MS = 60_000;
 const PING_MS = 5000;
 /** Longest answer that is read (bytes). */

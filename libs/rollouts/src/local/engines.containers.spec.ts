@@ -21,7 +21,7 @@ const CMD = ['/app/node', '/app/server.js'];
 
 /** More than Docker has addresses of networks for; Podman, which starts them more slowly, has them for thousands. */
 const MANY = { Docker: 35, Podman: 3 } as Readonly<Record<string, number>>;
-/** Whether the server can close networks to other users. */
+/** True when the server can close networks to other users. */
 const closes = process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
 
 const folder = mkdtempSync(join(tmpdir(), 'fairlead-engines-'));
@@ -87,7 +87,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
   const deploy = (id: string, image_uri: string, more: object = {}) =>
     service.revision(id, { source: 'external_container', source_revision_config: { image_uri }, ...more });
 
-  /** What a revision has said until it is deployed or has failed. */
+  /** Status and log of a revision once it is deployed or has failed. */
   async function ended(id: string, revision: string): Promise<{ status: string; said: string }> {
     const statuses = await until(
       () => service.statuses(id, revision),

@@ -23,7 +23,7 @@ import { type BuildPlan, type ContainerImage, planOf, type Recipe, type Wanted, 
 import { type Command, NoRecipe, type SourceTree } from './recipes/source-tree';
 import { unpack } from './source-archive.process';
 
-/** How often the size of a folder is looked at while it is built (ms). */
+/** Interval between measurements of a folder while it is built (ms). */
 const SIZE_MS = 3000;
 
 /** Characters of a command in the reason of a revision. */
@@ -351,7 +351,7 @@ async function planned(plan: Promise<BuildPlan>): Promise<BuildPlan> {
 
 interface Given {
   readonly secrets: Iterable<string>;
-  /** Whether runs are sent to the server. */
+  /** True when runs are sent to the server. */
   readonly traced: boolean;
   /** Further variables that the server sets. */
   readonly set?: readonly string[];

@@ -95,7 +95,7 @@ const manifest = JSON.stringify({ name: 'agent', version: '1.0.0', scripts: { st
 class TestCommits extends CommitResolver {
   head = 0;
   path = '';
-  /** What the next requests meet. */
+  /** Faults that the next requests meet. */
   faults: (Error | 'cut')[] = [];
   fetched = 0;
   readonly shas: string[] = [];
@@ -381,7 +381,7 @@ describe('a deployment on this machine', () => {
   });
 });
 
-/** How a revision ended, and why. */
+/** Last status of a revision, and its reason. */
 async function outcome(id: string, revision: string): Promise<unknown[]> {
   const [last] = (
     await until(
@@ -395,7 +395,7 @@ async function outcome(id: string, revision: string): Promise<unknown[]> {
 
 describe('a repository', () => {
   const config = { integration_id: 'integration', repo_url: 'https://code.example/team/agent' };
-  /** What a code host sends for a commit: all files are in one folder, named after it. */
+  /** Archive that a code host sends for a commit: all files are in one folder, named after it. */
   const archived = (files: Readonly<Record<string, string>>, more?: (folder: string) => void) => {
     const inFolder = Object.entries(files).map(([name, text]) => [`agent-cccccc/${name}`, text] as const);
     return packed(Object.fromEntries(inFolder), more, 'agent-cccccc');
@@ -502,7 +502,7 @@ it('what was started ends when the server is killed', async () => {
   );
 });
 
-/** Whether a process has a folder of the deployment as its own. Its id may be another one for the process itself. */
+/** True when a process has a folder of the deployment as its own. Its id may be another one for the process itself. */
 function runs(id: string): boolean {
   if (process.platform !== 'linux') return false;
   return readdirSync('/proc').some((name) => {

@@ -85,7 +85,10 @@ export class Namespaces {
     }
   }
 
-  /** What starts a command of a deployment, whose folder is given, in namespaces of its own; itself where that does not work. */
+  /**
+   * Command that starts a command of a deployment, whose folder is given, in namespaces of its own; the given command
+   * where that does not work.
+   */
   enter(folder: string, words: readonly string[], env: Command['env']): Command {
     return this.works ? this.confined(folder, words, env) : { words, env };
   }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** What the processes of a group use together. */
+/** Resources that the processes of a group use together. */
 export interface GroupUse {
   readonly memory_bytes: number;
   /** Since the look before; null at the first one. */
@@ -64,12 +64,12 @@ class UseWatch {
 
 export const useWatch = new UseWatch();
 
-/** Whether a process of the group is left, as far as the system shows it. */
+/** True when a process of the group is left, as far as the system shows it. */
 export function isAlive(group: number): boolean {
   return processes().some((one) => one.group === group);
 }
 
-/** Whether a process is left. */
+/** True when a process is left. */
 export function isRunning(pid: number): boolean {
   return useOf(String(pid)) !== undefined;
 }
@@ -196,7 +196,7 @@ function pageBytes(): number {
   return page;
 }
 
-/** What a process uses; undefined when it has ended, as one that nobody has waited for. */
+/** Resources that a process uses; undefined when it has ended, also when nobody has waited for it. */
 function useOf(id: string): ProcessUse | undefined {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8');

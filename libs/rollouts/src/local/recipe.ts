@@ -52,7 +52,7 @@ export interface ContainerImage {
   readonly id: string;
   /** Port at which its program listens. */
   readonly port: number;
-  /** Whether this server has fetched it, and may remove it again. */
+  /** True when this server has pulled it, and may remove it again. */
   readonly pulled: boolean;
   /** Where it is; images of earlier versions do not say. */
   readonly engine?: EngineKind;

@@ -83,7 +83,7 @@ class RunsGateway {
   }
 }
 
-/** What a container has of the gateway of its network. */
+/** Access of a container to the gateway of its network. */
 interface RunsAccess {
   /** Where the container reaches it. */
   readonly address: string;

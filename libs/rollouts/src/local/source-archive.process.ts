@@ -11,7 +11,7 @@ import type { AppFolder } from './app-folders.store';
 interface Unpacking {
   /** Bytes when it is unpacked. */
   readonly most: number;
-  /** What starts a command as the deployment. */
+  /** Turns a command into one that runs as the deployment. */
   readonly start: AppFolder['start'];
   readonly signal: AbortSignal;
   /** It comes from a code host: all is in one folder, which is left out, and links inside are taken. */
@@ -59,7 +59,7 @@ export async function unpack(
 
 interface Check {
   readonly root: string;
-  /** Whether links inside are taken. */
+  /** True when links inside the archive are unpacked. */
   readonly links: boolean;
   /** An archive may hold millions of files: they are looked at no longer than the step lasts. */
   readonly signal: AbortSignal;

@@ -10,7 +10,10 @@ import { Traffic } from '../testing/traffic';
 import { LocalApps } from './apps.service';
 import { LocalExecutor } from './local.executor';
 
-/** What clients see at the address of a deployment, at 50 requests a second and through WebSockets. */
+/**
+ * This file tests the answers that clients get at the address of a deployment, at 50 requests a second and through
+ * WebSockets.
+ */
 
 /**
  * A server that answers its version and the number of requests that its deployment has had, which it keeps as the

@@ -17,7 +17,7 @@ export class DeploymentsDouble {
   }
 }
 
-/** What a deployment makes of a report, or of an interrupt. */
+/** Events with which a deployment answers a report, or an interrupt. */
 export function answer(
   state: Target,
   { revision_id, status, executor }: { revision_id: string; status: string; executor?: string },

@@ -38,7 +38,7 @@ interface Wanted {
 /** Stands in for a container engine where there is none: it starts what images name as processes of this machine. */
 export class EngineDouble {
   readonly images = new Map<string, DoubleImage>();
-  /** Those that can be pulled. */
+  /** Images that can be pulled. */
   readonly registry = new Map<string, DoubleImage>();
   readonly containers = new Map<string, DoubleContainer>();
   readonly networks = new Map<string, Readonly<Record<string, string>>>();
@@ -212,7 +212,7 @@ export class EngineDouble {
   }
 }
 
-/** Whether something has the label that a list is asked for. */
+/** True when something has the label that a list is asked for. */
 function isWanted(url: URL, labels: Readonly<Record<string, string>>): boolean {
   const { label } = JSON.parse(url.searchParams.get('filters')!) as { label: readonly string[] };
   return label.every((one) => Object.entries(labels).some((entry) => entry.join('=') === one));

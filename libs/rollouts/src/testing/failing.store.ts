@@ -7,7 +7,7 @@ export class FailingStore extends EventStore {
   constructor(
     private readonly store: EventStore,
     private left: number,
-    /** Whether the first append that fails is written all the same. */
+    /** True when the first append that fails is written all the same. */
     private readonly written: boolean,
   ) {
     super();

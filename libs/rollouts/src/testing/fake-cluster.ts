@@ -32,7 +32,7 @@ interface SeenRequest {
 
 /** Namespace, kind and name in the path of an object; of a list without a name, of a namespace alone. */
 const PATH = /^\/(?:api|apis\/[^/]+)\/[^/]+\/namespaces\/([^/]+)(?:\/([a-z]+)(?:\/([^/]+))?)?$/;
-/** How often an open watch tells of every object that it is for. */
+/** Interval at which an open watch reports every object that it is for (ms). */
 const TELL_MS = 20;
 
 /** The members by which Kubernetes tells the items of these lists apart; server-side apply takes no two that are alike. */
@@ -60,7 +60,7 @@ export class FakeCluster {
   pods: FakePod[] = [];
   /** The number of former ReplicaSets that a Deployment keeps. */
   history = 10;
-  /** What the cluster tells about pods. */
+  /** Events of pods. */
   events: object[] = [];
   /** Answers every request with this status instead. */
   failing: number | undefined;
@@ -196,14 +196,16 @@ export class FakeCluster {
     return kept;
   }
 
-  /** Whether other data is sent for what is immutable. The server keeps no empty object, and takes one for a change. */
+  /**
+   * True when other data is sent for an immutable object. The server keeps no empty object, and takes one for a change.
+   */
   private isFixed(path: string, { data }: Applied): boolean {
     const before = this.objects.get(path);
     const kept = Object.keys(before?.data ?? {}).length > 0 ? before?.data : undefined;
     return before?.immutable === true && !isDeepStrictEqual(kept, data);
   }
 
-  /** What applying an object makes of it. */
+  /** The object that results when another one is applied to it. */
   private merged(path: string, object: Applied): Applied {
     const before = this.objects.get(path);
     const generation = (before?.metadata.generation ?? 0) + 1;
@@ -262,7 +264,7 @@ function refused(code: number, message: string): object {
   return { kind: 'Status', status: 'Failure', code, message };
 }
 
-/** What the server says of the first list with two items of one key, as `.spec.containers[0].env: …`. */
+/** Message of the server about the first list with two items of one key, as `.spec.containers[0].env: …`. */
 function duplicate(value: unknown, path = ''): string | undefined {
   for (const [member, inner] of Object.entries((value ?? {}) as Record<string, unknown>)) {
     if (typeof inner !== 'object' || inner === null) continue;

@@ -11,7 +11,9 @@ export interface Layer {
   readonly size: number;
 }
 
-/** What an image says of itself, as its configuration names it: `Cmd`, `Env`, `User`, `ExposedPorts`, `Healthcheck`. */
+/**
+ * Configuration of an image, with the members that Docker names: `Cmd`, `Env`, `User`, `ExposedPorts`, `Healthcheck`.
+ */
 type ImageConfig = Readonly<Record<string, unknown>>;
 
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
@@ -92,7 +94,7 @@ export function layerOf(file: string): Layer {
   return { file, digest: digestOf(bytes), size: bytes.length };
 }
 
-/** How images name the processors of this machine. */
+/** Name of this machine's architecture in images. */
 const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
 function digestOf(bytes: Buffer): string {

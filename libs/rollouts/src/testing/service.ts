@@ -199,7 +199,7 @@ export class TestRollouts {
     return this.app!.inject({ method, url, headers: { 'x-api-key': 'key', ...headers }, payload });
   }
 
-  /** What the program of a deployment answers, as JSON. */
+  /** Answer of the program of a deployment, read as JSON. */
   async call(deploymentId: string, path: string) {
     const { statusCode, payload } = await this.ask('GET', `/apps/${deploymentId}${path}`);
     if (statusCode !== 200) throw new Error(`${statusCode}: ${payload}`);

@@ -5,7 +5,7 @@ import { KubeConfig, type KubernetesObject, loadAllYaml, type V1Pod } from '@kub
 import { until } from '@fairlead/postgres/testing';
 import { v7 as uuid } from 'uuid';
 
-/** What `npm run test:kubernetes` has started. */
+/** The control plane that `npm run test:kubernetes` has started. */
 interface ControlPlane {
   /** The program with which Kustomize directories are rendered. */
   readonly program: string;
@@ -16,7 +16,7 @@ interface ControlPlane {
   readonly audit: string;
 }
 
-/** What containers of an image do: see tools/kubernetes/images.go. */
+/** Behaviour of the containers of an image: see tools/kubernetes/images.go. */
 type Behaviour = 'ready' | 'unready' | 'crash' | 'oom' | 'missing' | 'creating' | 'root' | 'undying';
 
 type Json = ReturnType<typeof JSON.parse>;
@@ -50,7 +50,7 @@ export class TestNamespace {
     this.agent.destroy();
   }
 
-  /** How a client reaches the control plane: as its administrator, or as a service account of this namespace. */
+  /** Configuration of a client of the control plane: its administrator, or a service account of this namespace. */
   async config(account?: string): Promise<KubeConfig> {
     const config = kubeConfig(this.plane);
     if (account === undefined) return config;
@@ -105,7 +105,7 @@ export class TestNamespace {
     return (await this.list('v1/pods')) as V1Pod[];
   }
 
-  /** What a service account has asked of the API server so far: `apps deployments patch 200`, each once, sorted. */
+  /** Requests of a service account to the API server so far: `apps deployments patch 200`, each once, sorted. */
   asked(account: string): string[] {
     const lines = readFileSync(this.plane.audit, 'utf8').split('\n').filter(Boolean);
     const events = lines.map((line): Json => JSON.parse(line));

@@ -7,7 +7,7 @@ const MOST_AT_A_TIME = 50;
 
 /** Sends 50 requests a second until it is stopped, every other one with a body. */
 export class Traffic {
-  /** What was answered to each request, in the order in which the requests began. */
+  /** Answers to the requests, in the order in which the requests began. */
   readonly answers: Promise<string>[] = [];
   private readonly agent = new Agent({ keepAlive: true });
   private readonly running: Promise<void>;

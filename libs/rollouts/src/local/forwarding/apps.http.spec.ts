@@ -162,7 +162,7 @@ describe('a program that answers before it has read the body', () => {
 describe('a program that answers with', () => {
   const ok = (headers: string) => `HTTP/1.1 200 OK\r\n${headers}\r\ncontent-length: 2\r\n\r\nok`;
 
-  /** What a client gets to a GET with these headers when the program answers with these bytes. */
+  /** Answer that a client gets to a GET with these headers when the program answers with these bytes. */
   async function through(bytes: string, headers: Readonly<Record<string, string>> = {}) {
     let asked = '';
     const program = createTcpServer((socket) => {

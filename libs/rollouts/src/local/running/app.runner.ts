@@ -25,10 +25,10 @@ export interface RunLimits {
 /** The program of a deployment does not answer now; the message is a sentence. */
 export class AppUnavailable extends ExecutorUnreachable {}
 
-/** What a program says of itself. */
+/** Status that a program reports. */
 export type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
 
-/** What a runner asks of the machine, and tells. */
+/** Services of the machine that a runner uses, and the reports that it makes. */
 interface Machine {
   /** The revision that is to run now; undefined when nothing is to run. */
   readonly next: (revision?: StartedRevision) => Promise<Runnable | undefined>;
@@ -61,20 +61,20 @@ interface Trial {
 }
 
 const NONE: ReadonlySet<number> = new Set();
-/** How often it is looked whether there is room for a process that a program lacks (ms). */
+/** Interval at which room is looked for when a program lacks a process (ms). */
 const ROOM_MS = 1000;
 
 /** Runs the program of one deployment: which processes serve, and how others take their place. */
 export class AppRunner {
   /** Processes that it may run at a time, ending ones included. It is given them by the machine, and gives them back. */
   places = 0;
-  /** What serves, or will once it is ready; none while nobody has asked for it. */
+  /** Processes that serve, or will once they are ready; none while nobody has asked for the program. */
   private replicas: Replica[] = [];
-  /** What is remembered of each of them. */
+  /** Records of the processes, which outlive them. */
   private readonly records: ReplicaRecord[] = [];
-  /** What should run, as far as that is known. */
+  /** The program that should run, as far as it is known. */
   private program: Runnable | undefined;
-  /** Whether requests wait for what takes the place of what was ended. */
+  /** True while requests wait for the successor of a program that was ended. */
   private isHeld = false;
   /** Says when it may be another process that serves, or none. */
   private readonly changes = new EventEmitter().setMaxListeners(0);
@@ -84,7 +84,7 @@ export class AppRunner {
   /** Aborts what is being put in place. */
   private life = new AbortController();
   private turns = 0;
-  /** What was told last. */
+  /** Last reported status. */
   private told: AppStatus | undefined;
   private uses = 0;
   private lastUse = Date.now();
@@ -103,7 +103,7 @@ export class AppRunner {
     return this.stopped;
   }
 
-  /** Whether it takes memory: it runs, is being started, or will be at once. */
+  /** True when it takes memory: it runs, is being started, or will be at once. */
   get isAwake(): boolean {
     return this.places > 0;
   }
@@ -114,7 +114,7 @@ export class AppRunner {
     return maySleep && this.uses === 0 ? this.lastUse : undefined;
   }
 
-  /** How often its processes have been started again after they ended. */
+  /** Number of times that its processes have been started again after they ended. */
   get restarts(): number {
     return this.records.reduce((sum, { restarts }) => sum + restarts, 0);
   }
@@ -365,7 +365,7 @@ export class AppRunner {
     return this.replicas.length > 0 && this.replicas.every((replica) => replica.isHopeless);
   }
 
-  /** Whether the processes of a program may run beside those that run now. */
+  /** True when the processes of a program may run beside those that run now. */
   private mayOverlap({ revision: { recipe } }: Runnable): boolean {
     return !recipe.langgraph && this.ready.length > 0;
   }

@@ -9,20 +9,20 @@ export interface Pauses {
   readonly most: number;
 }
 
-/** What is remembered of a process while it is replaced, stopped or put to sleep. */
+/** Facts about a process that are kept while it is replaced, stopped or put to sleep. */
 export interface ReplicaRecord {
   restarts: number;
   /** Why it ended or did not start the last time. */
   lastError: string | null;
 }
 
-/** What a replica is told and tells. */
+/** Services that a replica uses, and the reports that it makes. */
 interface Surroundings {
   readonly pauses: Pauses;
   readonly looks: Looks;
   /** Lines that its program has written. */
   readonly lines: () => number;
-  /** What is to run now; undefined when that is nothing. */
+  /** The program to run now; undefined when nothing is to run. */
   readonly next: () => Promise<Runnable | undefined>;
   readonly start: (program: Runnable, signal: AbortSignal) => Promise<Serving>;
   /** It is ready, has ended or did not start. */
@@ -31,11 +31,11 @@ interface Surroundings {
   readonly found: (program: Runnable) => void;
   /** There is nothing to run, or what runs it cannot be reached and nobody waits for it: it does not go on. */
   readonly gaveUp: () => void;
-  /** Whether somebody waits for it. */
+  /** True when somebody waits for it. */
   readonly isUsed: () => boolean;
   /** Its process does not answer, and is about to be started again. */
   readonly lost: (sentence: string) => void;
-  /** How it has ended, and what follows. */
+  /** Takes sentences about its end, and about what follows. */
   readonly said: (sentences: string) => void;
   /** It has ended by itself. Returns true when it is not to be started again, because another one takes its place. */
   readonly ended: (serving: Serving, sentence: string) => boolean;
@@ -48,7 +48,7 @@ const HOPELESS = 3;
 export class Replica {
   /** Its process while that is ready. */
   running: Serving | undefined;
-  /** Whether it is not started again by itself. */
+  /** True when it is not started again by itself. */
   isOver = false;
   /** Failures in a row: a process that has run for the longest pause ends the row. */
   failures = 0;
@@ -133,7 +133,7 @@ export class Replica {
     }
   }
 
-  /** What it runs, with the sizes of now when it is started again. */
+  /** The program that it runs, with the sizes of now when it is started again. */
   private async current(): Promise<Runnable | undefined> {
     const { program } = this;
     if (program && this.failures === 0) return program;

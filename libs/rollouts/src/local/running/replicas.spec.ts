@@ -32,7 +32,7 @@ let folder: string;
 let apps: LocalApps;
 let gate: FastifyInstance;
 let url: string;
-/** What is to run now, by the id of its deployment. */
+/** Revision that is to run now, by the id of its deployment. */
 let active: Map<string, { revision: StartedRevision; min_scale: number }>;
 let told: string[];
 let traffics: Traffic[];

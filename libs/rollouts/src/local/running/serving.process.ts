@@ -12,13 +12,15 @@ import { portAdvice, waitingFor } from './wanted-port';
 
 /** A program that was started. */
 export interface RunningProgram {
-  /** How it ended, in words for a sentence, once what it wrote has been told; never rejects. */
+  /** Resolves with its end, in words for a sentence, once its output has been passed on; never rejects. */
   readonly ended: Promise<string>;
   /** Null until it has ended, and where that is not known. */
   readonly exitCode?: number | null;
-  /** What it used at the last look; undefined before the first one, and where the system does not show it. */
+  /**
+   * Resources that it used at the last look; undefined before the first one, and where the system does not show them.
+   */
   readonly use: GroupUse | undefined;
-  /** Whether it was ended because it wrote too much to files, as it will again. */
+  /** True when it was ended because it wrote too much to files, as it will again. */
   readonly isFull?: boolean;
   /** Where it listens; undefined, as the whole method is, where that cannot be found out. */
   listening?(): Endpoint[] | undefined;
@@ -30,7 +32,7 @@ export interface RunningProgram {
 export interface Runnable {
   readonly revision: StartedRevision;
   readonly folder: AppFolder;
-  /** How many processes of it there are to be. */
+  /** Number of processes that it should have. */
   readonly scale: number;
   /** True when it runs also while nobody uses it. */
   readonly isAlwaysOn: boolean;
@@ -50,7 +52,7 @@ export interface Runnable {
   ) => Promise<RunningProgram>;
 }
 
-/** What one process of a program is given. */
+/** Environment and secrets of one process of a program. */
 interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
