@@ -4,7 +4,7 @@ import { array, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters } from '../sql';
 import type { ComparativeExperimentEntity } from './comparative-experiment.entity';
 
-/** How a list of comparative experiments is narrowed, ordered and cut. */
+/** Filters, order and page of a list of comparative experiments. */
 interface ComparativeQuery {
   readonly id?: readonly string[];
   readonly name?: string;

@@ -12,7 +12,7 @@ const NAME_BYTES = 60;
 /** Bytes that the names of all experiments have in a summary. */
 const NAMES_BYTES = 600;
 
-/** What a comparison says of its experiments, keys and soundness. */
+/** The comparison as JSON: its experiments, keys and warnings. */
 export function comparisonJson(datasetId: string, comparison: Comparison) {
   const { table, keys, categories, experimentScores, latencies, warnings } = comparison;
   return {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ExperimentScores, KeyScores, ScoreTable } from './compare-scores.queries';
 import { meanOf, quantile, type Test, testNumeric, testPassFail } from './comparison';
 
-/** What can become of a row between the baseline and an experiment. */
+/** Kinds of a row, by its change between the baseline and an experiment. */
 export const ROW_KINDS = ['better', 'worse', 'same', 'missing', 'extra', 'errored', 'unscored'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
@@ -76,7 +76,7 @@ export async function compareKey(table: ScoreTable, key: string, direction: Dire
   return { key, kind, direction, results };
 }
 
-/** Whether all scores of a key are 0 or 1. */
+/** Returns `pass/fail` when all scores of a key are 0 or 1, else `numeric`. */
 export function kindOf({ experiments }: ScoreTable, key: string): KeyComparison['kind'] {
   const columns = experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
   return columns.every(({ passFail }) => passFail) && wholeMeans(columns) ? 'pass/fail' : 'numeric';
@@ -95,8 +95,9 @@ export function compareLatency(experiment: ExperimentScores, baseline: Experimen
 }
 
 /**
- * How much each row got worse at most, over all keys and experiments, as a share of the range that the key's scores have:
- * 1 for a failure where the baseline had none, below 0 for rows that only got better, NaN where nothing is compared.
+ * Largest change for the worse of each row, over all keys and experiments, as a share of the range that the key's
+ * scores have: 1 for a failure where the baseline had none, below 0 for rows that only got better, NaN where nothing is
+ * compared.
  */
 export function regressions(table: ScoreTable, keys: readonly KeyComparison[]): Float64Array {
   const [baseline, ...others] = table.experiments;
@@ -165,8 +166,8 @@ function compareScores(
 }
 
 /**
- * What became of a row in an experiment on a key, given the means by row in the baseline and in the experiment; undefined
- * when neither has the row.
+ * Kind of a row in an experiment on a key, given the means by row in the baseline and in the experiment; undefined when
+ * neither has the row.
  */
 export function rowKind(
   baseline: ExperimentScores,

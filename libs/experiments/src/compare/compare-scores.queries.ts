@@ -32,7 +32,7 @@ export interface KeyValues {
   readonly mixed: ReadonlySet<number>;
 }
 
-/** What is compared of one experiment; arrays are by row of the `ScoreTable`. */
+/** The compared values of one experiment; arrays are by row of the `ScoreTable`. */
 export interface ExperimentScores {
   readonly id: string;
   readonly name: string;
@@ -79,7 +79,7 @@ const SCORE_BYTES = ID_BYTES + 8;
 export const VALUE_CHARACTERS = 100;
 /** Different values of a key that are told apart; texts of which each is another one are no categories. */
 const MOST_LABELS = 1000;
-/** What stands for all further ones. */
+/** Label of all values beyond MOST_LABELS. */
 export const FURTHER = '…';
 /** Scores and values of all rows, keys and experiments together; each takes eight bytes of memory. */
 const MOST_CELLS = 32_000_000;
@@ -270,7 +270,7 @@ class Unpacked {
     if (data.length === 0) return undefined;
     const places = new Map<string, number>();
     const codes = new Int32Array(rows).fill(-1);
-    /** How often each value came, of rows that have several different ones. */
+    /** Number of times that each value came, for rows that have several different ones. */
     const votes = new Map<number, Map<number, number>>();
     const seen = new Uint32Array(rows);
     for (let offset = 0; offset < data.length;) {

@@ -25,7 +25,7 @@ export interface Bounds {
   readonly max?: number;
 }
 
-/** What to know before trusting a comparison with the first experiment of the table. */
+/** Warnings about the trust that a comparison with the first experiment of the table deserves. */
 export function warningsOf(
   table: ScoreTable,
   keys: readonly KeyComparison[],

@@ -122,7 +122,7 @@ const gateBody = object(
   { closed: true },
 );
 const datasetPath = idPath('dataset_id');
-/** How long a gate or an export waits for the rows of a fresh upload, and how often it looks. */
+/** Time for which a gate or an export waits for the rows of a fresh upload, and the interval of its looks (ms). */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 100;
 /** Warnings in the answer of a gate: there can be several for each key and experiment. */

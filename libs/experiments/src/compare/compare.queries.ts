@@ -59,8 +59,8 @@ export async function placesOfRows(pool: Pool, datasetId: string, table: ScoreTa
 }
 
 /**
- * How a text can stand in JSON, which is stored as it was sent: a quotation mark behind a backslash, and what is not ASCII
- * as `\u00e9` too, where the database does not know upper and lower case.
+ * Spellings of a text in JSON, which is stored as it was sent: a quotation mark behind a backslash, and other
+ * characters than ASCII as `\u00e9` too, where the database does not know upper and lower case.
  */
 function spellings(text: string): string[] {
   const escaped = [text, text.toLowerCase(), text.toUpperCase()].map((one) =>
@@ -73,7 +73,7 @@ function spellings(text: string): string[] {
   return [...new Set([text, JSON.stringify(text).slice(1, -1), ...ascii])];
 }
 
-/** What changes whenever an example of a dataset does. */
+/** Text that changes whenever an example of a dataset does. */
 export async function datasetStamp(pool: Pool, datasetId: string): Promise<string> {
   const { rows } = await pool.query<{ stamp: string }>('select xmin::text as stamp from datasets where id = $1', [
     datasetId,

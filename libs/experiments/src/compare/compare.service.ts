@@ -20,7 +20,7 @@ import { type Bounds, type Warning, warningsOf } from './compare-warnings';
 import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
 
-/** What to compare: experiments by id with the baseline among them or not; `keys` undefined for all. */
+/** Experiments to compare, by id, with the baseline among them or not; `keys` undefined for all. */
 export interface ComparisonRequest {
   readonly datasetId: string;
   readonly experiments: readonly string[];
@@ -174,7 +174,7 @@ export class Comparisons {
     });
   }
 
-  /** What the tenant's configurations say of keys: range and direction. */
+  /** Range and direction of keys, from the tenant's configurations. */
   private async configs(tenantId: string): Promise<Map<string, Config>> {
     const { rows } = await this.pool.query<{
       key: string;
@@ -209,7 +209,7 @@ function asked({ lowerIsBetter, higherIsBetter }: ComparisonRequest): ScoreDirec
   return { lower_is_better: lowerIsBetter, higher_is_better: higherIsBetter };
 }
 
-/** What the first of `said` that names the key says, else its configuration. */
+/** Direction of a key: from the first of `said` that names it, else from its configuration. */
 function directionOf(key: string, said: readonly ScoreDirections[], configs: ReadonlyMap<string, Config>): Direction {
   for (const { lower_is_better, higher_is_better } of said) {
     if (lower_is_better.includes(key)) return 'lower is better';

@@ -13,15 +13,18 @@ import type { ExperimentScores } from './experiment-scores';
 interface KeyLimits {
   readonly min_mean?: number;
   readonly max_mean?: number;
-  /** How much worse than the baseline's the mean may be, in the direction of the key. */
+  /** Largest difference by which the mean may be worse than the baseline's, in the direction of the key. */
   readonly max_drop?: number;
-  /** How many rows may be worse. */
+  /** Number of rows that may be worse. */
   readonly max_worse?: number;
   /** Share of the rows scored in the baseline that must be scored; then those without a score leave nothing undecided. */
   readonly min_scored?: number;
 }
 
-/** What an experiment has to keep to. What is left out is not checked, but significant regressions fail unless allowed. */
+/**
+ * Limits that an experiment has to keep to. Absent limits are not checked, but significant regressions fail unless
+ * allowed.
+ */
 interface Limits {
   readonly keys: Readonly<Record<string, KeyLimits>>;
   readonly allow_significant_regressions: boolean;

@@ -8,7 +8,7 @@ import { array, object, raw, text } from '../platform-json';
 import { runMembers, type RunRow } from '../runs/run-json';
 import { readRuns } from '../runs/runs.queries';
 
-/** How examples and their runs are shown. */
+/** Options for rendering examples and their runs. */
 interface Shown {
   readonly sessionIds: readonly string[];
   /** Texts are cut short. */

@@ -4,12 +4,12 @@ interface Interval {
   readonly high: number;
 }
 
-/** What is known of a difference between two experiments on the rows that both have. */
+/** Statistics of a difference between two experiments on the rows that both have. */
 export interface Test {
-  /** How the interval was found. */
+  /** Method by which the interval was found. */
   readonly interval_method: 'bonett-price' | 'paired bootstrap, percentile' | 'paired bootstrap, normal';
   readonly interval: Interval | null;
-  /** How `p` was found: the probability, two-sided, of such a difference when there is none. */
+  /** Method by which `p` was found: the probability, two-sided, of such a difference when there is none. */
   readonly method: 'exact sign test' | 'paired bootstrap';
   readonly p: number | null;
   /** Pairs of scores that went into both. */
@@ -20,7 +20,10 @@ export interface Test {
 
 /** 97.5 % quantile of the normal distribution. */
 const Z = 1.959963984540054;
-/** Of more pairs the distribution of the resampled mean is known without drawing: normal, with the standard error. */
+/**
+ * Most pairs that are resampled. For more, the distribution of the mean is known without drawing: normal, with the
+ * standard error.
+ */
 const MOST_DRAWN = 4000;
 /** Draws of one bootstrap. */
 const MOST_DRAWS = 4_000_000;

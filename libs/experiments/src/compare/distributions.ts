@@ -9,7 +9,7 @@ const GRID = 20;
 /** At which parts of the runs latencies are told. */
 export const FRACTIONS = [0, 0.01, ...Array.from({ length: 19 }, (_, place) => (place + 1) / 20), 0.99, 1];
 
-/** How the scores or values of one key are distributed in each experiment; undefined for a key that none of them has. */
+/** Distribution of the scores or values of one key in each experiment; undefined for a key that none of them has. */
 export function distributionsOf({ table }: Comparison, key: string, bins: number) {
   const latencies = table.experiments.map((one) => FRACTIONS.map((fraction) => quantile(one.latencies, fraction)));
   if (table.experiments.some((experiment) => experiment.keys.has(key))) {

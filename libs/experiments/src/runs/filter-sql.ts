@@ -19,7 +19,7 @@ interface Family {
   exists(condition: string): string;
 }
 
-/** What a filter may speak of, and the SQL behind each name. */
+/** Names that a filter may use, and the SQL behind each. */
 export interface Vocabulary {
   readonly fields: Readonly<Record<string, Field>>;
   readonly families: readonly Family[];

@@ -1,9 +1,9 @@
 import type { RunChange } from '../sessions/experiment';
 
-/** What ids, times and numbers of a run take, about. */
+/** Bytes that ids, times and numbers of a run take, about. */
 const FIXED_BYTES = 200;
 
-/** How many bytes runs, or changes of runs, count of what their workspace stores: those of their texts. */
+/** Number of bytes that runs, or changes of runs, count of those that their workspace stores: those of their texts. */
 export function bytesOfRuns(runs: readonly RunChange[]): number {
   let bytes = 0;
   for (const run of runs) {

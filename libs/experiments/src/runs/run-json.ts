@@ -15,7 +15,7 @@ type Shown = Omit<RunEntity, 'example_from' | 'start_time' | 'end_time' | 'row_n
 export interface RunRow extends Shown, Partial<Used> {
   readonly start: string;
   readonly end: string | null;
-  /** What is attached to it; null or absent when nothing is, or when it is not asked for. */
+  /** Attachments; null or absent when there are none, or when they are not asked for. */
   readonly attachments?: readonly { readonly name: string; readonly type: string }[] | null;
   /** Ids of the runs below it, and of those right below it, as JSON. Null for a run that stands alone. */
   readonly children?: string | null;

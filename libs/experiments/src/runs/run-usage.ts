@@ -26,7 +26,7 @@ const MOST_COST = 1e12;
 const LEAST_COST = 1e-12;
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
-/** What a change says of tokens and costs: in `usage_metadata` of the outputs, else of the metadata. */
+/** Tokens and costs in a change: from `usage_metadata` of the outputs, else of the metadata. */
 export function usageOf({ outputs, extra }: Pick<RunChange, 'outputs' | 'extra'>): Usage {
   const given = usageMetadata(outputs) ?? usageMetadata(memberText(extra, 'metadata')) ?? NOTHING;
   const tokens = (name: string) => count(given[`${name}_tokens`]);

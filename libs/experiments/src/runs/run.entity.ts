@@ -27,14 +27,14 @@ export class RunEntity {
   @Column('text', { nullable: true }) readonly outputs!: string | null;
   @Column('text', { nullable: true }) readonly extra!: string | null;
   @Column('int') readonly row_number!: number;
-  /** Of runs that were sent one by one: where they stand in their trace. Null for a run that stands alone. */
+  /** Place of a live run in its trace. Null for a run that stands alone. */
   @Column('uuid', { nullable: true }) readonly parent_run_id!: string | null;
   @Column('uuid', { nullable: true }) readonly trace_id!: string | null;
   @Column('text', { nullable: true }) readonly dotted_order!: string | null;
   @Column('text', { nullable: true }) readonly tags!: string | null;
   @Column('text', { nullable: true }) readonly events!: string | null;
   @Column('text', { nullable: true }) readonly serialized!: string | null;
-  /** What it used, or the runs below it, as decimal texts. */
+  /** Tokens and costs of the run, or of the runs below it, as decimal texts. */
   @Column('numeric', { nullable: true }) readonly prompt_tokens!: string | null;
   @Column('numeric', { nullable: true }) readonly completion_tokens!: string | null;
   @Column('numeric', { nullable: true }) readonly total_tokens!: string | null;

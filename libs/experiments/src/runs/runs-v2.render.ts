@@ -5,7 +5,7 @@ import type { RunRow } from './run-json';
 import { readRuns } from './runs.queries';
 import { READ_FOR, runV2Json, type V2Select } from './runs-v2-json';
 
-/** What is needed to answer runs in the second version's names. */
+/** Dependencies and options for rendering runs with the names of the second version. */
 export interface Rendering {
   readonly pool: Pool;
   readonly tenantId: string;

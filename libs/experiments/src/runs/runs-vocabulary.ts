@@ -17,7 +17,8 @@ function amongMembers(json: string, condition: string): string {
 }
 
 /**
- * What a filter of runs may speak of. Tokens are those that a run itself says it used, 0 when it says nothing; so are costs. `latency` is in seconds or a text like "1.5s", "200ms", "2m".
+ * Names that a filter of runs may use. Tokens are those that a run itself says it used, 0 when it says nothing; so are
+ * costs. `latency` is in seconds or a text like "1.5s", "200ms", "2m".
  */
 export const RUN_VOCABULARY: Vocabulary = {
   fields: {

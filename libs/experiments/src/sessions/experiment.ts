@@ -9,11 +9,11 @@ interface DatasetFacts {
   readonly data_type: string;
   readonly created_at: string;
   readonly modified_at: string;
-  /** What the dataset held just before. Absent for a new dataset, and in events of earlier versions. */
+  /** Content of the dataset just before. Absent for a new dataset, and in events of earlier versions. */
   readonly held?: DatasetHoldings;
 }
 
-/** How much is in a dataset. */
+/** Number of examples and sessions of a dataset, and the last start of a session. */
 export interface DatasetHoldings {
   readonly example_count: number;
   readonly session_count: number;
@@ -79,7 +79,7 @@ export type SessionPatched = DomainEvent<
   }
 >;
 
-/** What is computed once when the runs of an upload have been stored. Latencies in seconds. */
+/** Statistics that are computed once when the runs of an upload have been stored. Latencies in seconds. */
 export interface RunStatistics {
   readonly run_count: number;
   readonly latency_p50: number | null;
@@ -142,7 +142,9 @@ export type FeedbackDeleted = DomainEvent<'FeedbackDeleted', { readonly id: stri
 /** Feedback on a run that is not known yet, and that names no session: it waits in a stream of its run's id. */
 export type FeedbackAwaited = DomainEvent<'FeedbackAwaited', FeedbackAdded['data']>;
 
-/** What has been sent of one run: members that are absent are not known yet, or stay. Opaque members are JSON text. */
+/**
+ * Members of one run that were sent: those that are absent are not known yet, or stay. Opaque members are JSON text.
+ */
 export interface RunChange {
   readonly id: string;
   readonly name?: string;
@@ -164,7 +166,7 @@ export interface RunChange {
   readonly attachments?: readonly RunAttachment[];
 }
 
-/** What was attached to a run: its content is in the payload store of the workspace. */
+/** An attachment of a run: its content is in the payload store of the workspace. */
 export interface RunAttachment {
   readonly name: string;
   /** Media type without parameters. */

@@ -73,10 +73,10 @@ export const experimentsView: Projection = {
   },
 };
 
-/** What changes the statistics of feedback. */
+/** Events that change the statistics of feedback. */
 const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackAdded', 'FeedbackChanged', 'FeedbackDeleted']);
 
-/** Whether something came between an upload and the statistics of its rows, which then may not know it. */
+/** True when something came between an upload and the statistics of its rows, which then may not know it. */
 function wasFedBackMeanwhile({ type, version }: Event): boolean {
   return type === 'RunsPersisted' && version > 2;
 }

@@ -92,7 +92,7 @@ function nameOf(tenantId: string, name: string): string {
   return nameStream('sessionName', tenantId, name);
 }
 
-/** What is to be deleted may have been deleted meanwhile. @throws everything but NotFound */
+/** Ignores that the thing to delete was deleted meanwhile. @throws every error but NotFound */
 export function unlessGone(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error;
 }

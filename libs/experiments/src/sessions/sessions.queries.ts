@@ -7,7 +7,7 @@ import { USAGE_MEMBERS } from '../runs/run-usage';
 import type { SessionChanges } from './experiment';
 import { all, containing, isoTime, Parameters } from '../sql';
 
-/** How a list of sessions is narrowed, ordered and cut. */
+/** Filters, order and page of a list of sessions. */
 interface SessionQuery {
   readonly id?: readonly string[];
   readonly name?: string;
@@ -129,7 +129,7 @@ export async function countSessions(pool: Pool, tenantId: string, query: Session
   return rows[0]!.total;
 }
 
-/** How the experiments of a workspace are narrowed, ordered and cut. */
+/** Filters, order and page of a list of a workspace's experiments. */
 interface ExperimentQuery {
   /** Text in the name or description of the experiment, or in the name of its dataset. */
   readonly q?: string;

@@ -37,7 +37,7 @@ export class PublicReading {
     return this.admitted(context, token, (known) => this.shares.datasetOf(known));
   }
 
-  /** What a link shows, of this kind where one is named. @throws as `run` */
+  /** The thing that a link shows, of this kind where one is named. @throws as `run` */
   async link(context: CommandContext, token: string, kind?: ShareLink['kind']): Promise<OpenLink> {
     return this.admitted(context, token, async (known) => {
       const link = await this.links.open(known);

@@ -1,6 +1,6 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
 
-/** What a link can leave out of what it shows. */
+/** Members that a link can leave out of the things that it shows. */
 export const HIDEABLE = [
   'inputs',
   'reference_outputs',
@@ -17,14 +17,14 @@ export const LINK_KINDS = ['comparison', 'run'] as const;
 export interface ShareLink {
   readonly id: string;
   readonly kind: (typeof LINK_KINDS)[number];
-  /** Of a comparison. */
+  /** Dataset of a comparison; null for a run. */
   readonly dataset_id: string | null;
   /** The experiments of a comparison, the baseline first; the session of a run. */
   readonly experiments: readonly string[];
   readonly run_id: string | null;
   readonly hidden: readonly Hideable[];
   readonly expires_at: string;
-  /** What the token is recognised by. The token itself is told once, and kept nowhere. */
+  /** Digest by which the token is recognised. The token itself is told once, and kept nowhere. */
   readonly digest: string;
 }
 

@@ -8,20 +8,20 @@ import { experimentsView } from '../sessions/experiments.projection';
 import { isoTime } from '../sql';
 import { createLink, deleteLink, type Hideable, type ShareLink, shareLinkModel } from './share-link';
 
-/** How long a new link, and its end, wait until they have taken effect, milliseconds. */
+/** Time for which a new link, and its end, wait until they have taken effect (ms). */
 const VIEW_MS = 10_000;
 /** Links of one workspace that have not expired. */
 const MOST_LINKS = 1000;
 const DIGESTS = 'share-link-tokens';
 
-/** What is shared by a link, as it is asked for. */
+/** A link as it is asked for. */
 type NewLink = Pick<ShareLink, 'kind' | 'dataset_id' | 'experiments' | 'run_id' | 'hidden' | 'expires_at'>;
 
 export interface ListedLink extends Omit<ShareLink, 'digest'> {
   readonly created_at: string;
 }
 
-/** What the token of a link gives to read. */
+/** The things that the token of a link lets its holder read. */
 export interface OpenLink extends ListedLink {
   readonly tenant: string;
   readonly hides: ReadonlySet<Hideable>;
@@ -84,8 +84,8 @@ export class ShareLinks {
   }
 
   /**
-   * What a token gives to read, undefined when it gives nothing. What has been deleted and made again under the same id
-   * is something else.
+   * The link of a token, undefined when it gives nothing to read. A thing that has been deleted and made again under
+   * the same id is another thing.
    */
   async open(token: string): Promise<OpenLink | undefined> {
     const { rows } = await this.pool.query<Omit<OpenLink, 'hides'>>(

@@ -7,7 +7,7 @@ interface Sharing {
   /** The session of the run; null for a dataset. */
   readonly session_id: string | null;
   readonly token: Sealed;
-  /** What the token is recognised by. */
+  /** Digest by which the token is recognised. */
   readonly digest: string;
 }
 
@@ -22,7 +22,7 @@ type DatasetUnshared = DomainEvent<'DatasetUnshared', { readonly id: string }>;
 export type ShareEvent = RunShared | DatasetShared | RunUnshared | DatasetUnshared;
 export type ShareKind = 'run' | 'dataset';
 
-/** Who may read, null while nobody may. */
+/** The token that lets its holder read, null while there is none. */
 type ShareState = { readonly token: Sealed; readonly since: string } | null;
 
 export const shareModel: Model<ShareState, ShareEvent> = {

@@ -8,13 +8,13 @@ import { experimentsView } from '../sessions/experiments.projection';
 import { isoTime } from '../sql';
 import { share, type ShareKind, shareModel, unshare } from './share';
 
-/** How long sharing, and its end, wait until they have taken effect, milliseconds. */
+/** Time for which sharing, and its end, wait until they have taken effect (ms). */
 const VIEW_MS = 10_000;
-/** What one workspace may share at a time. */
+/** Things that one workspace may share at a time. */
 const MOST_SHARES = 10_000;
 const DIGESTS = 'share-tokens';
 
-/** What a token gives to read. */
+/** The thing that a token lets its holder read. */
 export interface Shared {
   readonly tenant: string;
   readonly id: string;

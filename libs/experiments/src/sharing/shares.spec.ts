@@ -3,7 +3,7 @@ import { type Reading, type Row, rows, startReading } from '../testing/reading';
 
 /** Nobody's key. */
 const STRANGER = 'nobody' as 'a';
-/** What a client of the incumbent proposes. */
+/** Token that a client of LangSmith proposes. */
 const PROPOSED = '00000000-0000-4000-8000-000000000000';
 
 let reading: Reading;

@@ -41,7 +41,7 @@ export interface SentRun {
   readonly ignored: readonly string[];
 }
 
-/** What the parts of a multipart body are. */
+/** Content of the parts of a multipart body. */
 export interface SentParts {
   readonly runs: readonly SentRun[];
   readonly feedback: readonly SentFeedback[];
@@ -364,7 +364,7 @@ class MultipartItems {
   }
 }
 
-/** Whether an attachment may be called so: without control characters, which a table cannot hold. */
+/** True when an attachment may have this name: without control characters, which a table cannot hold. */
 function isName(name: string | undefined): name is string {
   return name !== undefined && name.length <= MOST_NAME && !/\p{Cc}/u.test(name);
 }

@@ -16,7 +16,7 @@ import { splitRuns } from './live-runs-split';
 /** Attachments of one run. */
 const MOST_ATTACHMENTS = 100;
 
-/** What commands on live runs work with. */
+/** Dependencies of commands on live runs. */
 export interface Parts {
   readonly store: EventStore;
   readonly pool: Pool;
@@ -259,7 +259,7 @@ async function findPlaces(parts: Parts, tenantId: string, sent: readonly SentRun
   return placesOf(parts, tenantId, ids);
 }
 
-/** Whether a run tells its session, or is new: what has no name is a change of a run. */
+/** True when a run names its session, or is new: a run without a name is a change. */
 function isPlaced({ change, sessionId, sessionName }: SentRun): boolean {
   return sessionId !== undefined || sessionName !== undefined || change.name !== undefined;
 }

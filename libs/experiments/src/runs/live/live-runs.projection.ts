@@ -6,7 +6,7 @@ import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from '../run-usage';
 import { latencyOf } from '../../sql';
 import { bytesOfRuns } from '../run-bytes';
 
-/** What is stored of a run that says nothing of it. */
+/** Name that is stored of a run without one. */
 const UNNAMED = 'Unnamed';
 
 /**

@@ -3,7 +3,7 @@ import { refusal } from '../../refused/refusal';
 import type { LargePart } from '../../upload/part-cutter';
 import { readBatch, readMultipart, readRun, said, type SentParts } from './live-runs.body';
 
-/** What can be read from the bytes of a body; `argument` is the id in the path, or the content type. */
+/** Readers of the bytes of a body, by its kind; `argument` is the id in the path, or the content type. */
 const READERS = {
   run: (body: Buffer, depth: number, id?: string): SentParts => {
     const nothing = { feedback: [], contents: new Map() };
@@ -38,7 +38,7 @@ export interface BodyToRead {
 /** Names of members that are not kept, of all runs and feedback of a body together. */
 const MOST_IGNORED = 1000;
 
-/** What a body holds. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
+/** Content of a body. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
 export function readRunBody({ kind, body, argument, large, most, depth }: BodyToRead): SentParts {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const { runs, feedback, contents, refused } = READERS[kind](bytes, depth, argument, large);

@@ -11,7 +11,7 @@ import type { SessionCommands } from '../../sessions/sessions.commands';
 const DEFAULT_SESSION = 'default';
 /** Sessions that the runs of one request may name. */
 const MOST_SESSIONS = 100;
-/** How long another request may take to make a session whose name it has, and how often that is looked for. */
+/** Time for which another request may take to make a session whose name it has, and the interval of looks (ms). */
 const PATIENCE_MS = 3000;
 const LOOK_MS = 20;
 
@@ -113,7 +113,7 @@ export async function makeSessions(
   return { overtaken, failed };
 }
 
-/** Whether another request that has the name makes its session; that comes a moment later than the name. */
+/** True when another request that has the name makes its session; that comes a moment later than the name. */
 async function isMade(sessions: SessionCommands, tenantId: string, name: string): Promise<boolean> {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await delay(LOOK_MS))
     if (await sessions.named(tenantId, name)) return true;

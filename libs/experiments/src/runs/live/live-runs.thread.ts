@@ -37,7 +37,7 @@ export class LiveRunsThread {
 
   constructor(private readonly limits: ExperimentLimits) {}
 
-  /** What a body of runs holds; it must not be used afterwards. @throws HttpProblem, ShareExceeded */
+  /** Content of a body of runs; the body must not be used afterwards. @throws HttpProblem, ShareExceeded */
   async read(
     tenant: string,
     kind: BodyKind,
@@ -51,7 +51,7 @@ export class LiveRunsThread {
     return (await this.readAside(tenant, asked)) as SentParts;
   }
 
-  /** What a body of examples holds, as `read`; `argument` as in ExamplesToRead. */
+  /** Content of a body of examples, as `read`; `argument` as in ExamplesToRead. */
   async readExamples(tenant: string, kind: ExamplesKind, body: Buffer, argument?: string): Promise<SentExamples> {
     const asked = { examples: kind, body, argument, depth: this.limits.maxDepth };
     if (this.isReadHere(body)) return readExamplesBody(asked);

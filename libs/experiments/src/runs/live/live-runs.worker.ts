@@ -8,7 +8,7 @@ import { type BodyToRead, readRunBody } from './live-runs.read';
 /** A body to read, of runs or of examples. */
 export type AnyBody = BodyToRead | ExamplesToRead;
 
-/** What a body holds, or how its sender is answered; `failure` is our own. */
+/** Content of a body, or the answer to its sender; `failure` is our own. */
 export type BodyRead =
   | { readonly read: SentParts | SentExamples }
   | { readonly problem: Pick<HttpProblem, 'status' | 'detail' | 'headers' | 'members'> }
