@@ -96,7 +96,7 @@ export default tseslint.config(
   { files: ['**/*.{js,cjs,mjs,ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...SYNTAX] } },
   {
     // Folders whose doc comments are sentences; the others follow.
-    files: ['libs/!(experiments)/**/*.{js,cjs,mjs,ts,tsx}', 'tools/lint/**/*.{js,cjs,mjs,ts,tsx}'],
+    files: ['libs/**/*.{js,cjs,mjs,ts,tsx}', 'tools/lint/**/*.{js,cjs,mjs,ts,tsx}'],
     plugins: { fairlead },
     rules: { 'fairlead/doc-comments': 'error' },
   },

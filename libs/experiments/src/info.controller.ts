@@ -6,7 +6,7 @@ import { ExperimentLimits } from './limits';
 /** The version of the platform API that clients compare features with: they ask for at least 0.16.14. */
 const PLATFORM_VERSION = '0.16.14';
 
-/** What SDKs ask before they send anything; needs no key. */
+/** Facts that SDKs ask for before they send anything; needs no key. */
 @Area('Service')
 @Controller('api/v1/info')
 export class InfoController {

@@ -4,7 +4,7 @@ import { parseJsonInTurns, UnsupportedMediaType } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { isNothing, memberSlices, present } from './upload/json-slices';
 
-/** What is kept of such a body is one event, which is smaller. */
+/** Most bytes of such a body. The event that is made of it is smaller. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
 /** A JSON body whose members can be had as the text that was sent. */

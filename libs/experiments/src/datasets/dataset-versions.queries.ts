@@ -23,7 +23,7 @@ const NEWEST = `greatest((select max(valid_from) from examples where dataset_id 
 const COLUMNS = `${isoTime('time')} as time, time = ${NEWEST} as newest,
   (select array_agg(tag order by tag) from dataset_tags t where t.dataset_id = $1 and t.as_of = time) as tags`;
 
-/** How a list of versions is narrowed and cut. */
+/** Filters and page of a list of versions. */
 interface VersionPage {
   /** Only those in which this example changed. */
   readonly example?: string;

@@ -226,7 +226,7 @@ function definitionsIn(sent: OpaqueBody, otherMetadata?: string) {
   };
 }
 
-/** What would be left out in silence is refused. */
+/** Refuses members that would otherwise be left out in silence. @throws HttpProblem 501 when any is given */
 function refuseOthers(given: readonly unknown[] | undefined, what: string): void {
   if (!given?.length) return;
   throw new HttpProblem(501, `${what} are not part of Fairlead.`, { headers: { 'x-should-retry': 'false' } });

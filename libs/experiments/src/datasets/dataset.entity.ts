@@ -21,7 +21,7 @@ export class DatasetEntity {
   @Column('text', { nullable: true }) readonly metadata!: string | null;
   @Column('text', { nullable: true }) readonly inputs_schema!: string | null;
   @Column('text', { nullable: true }) readonly outputs_schema!: string | null;
-  /** What counts as better for its scores. */
+  /** Directions of its scores, as JSON text; null where none were set. */
   @Column('text', { nullable: true }) readonly score_directions!: string | null;
   /** The experiment that the others are compared with; it may have been deleted since. */
   @Column('uuid', { nullable: true }) readonly baseline_experiment_id!: string | null;

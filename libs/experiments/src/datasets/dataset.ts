@@ -12,7 +12,7 @@ export type DatasetCreated = DomainEvent<
   } & Partial<DatasetDefinitions>
 >;
 
-/** What clients say of a dataset, as the JSON text that was sent; absent where an upload made it. */
+/** Metadata and schemas of a dataset as the JSON text that clients sent; absent where an upload made it. */
 interface DatasetDefinitions {
   readonly metadata: string | null;
   readonly inputs_schema: string | null;
@@ -165,19 +165,19 @@ export function datasetStream(id: string): string {
   return streamName(datasetAggregate.category, id);
 }
 
-/** Whether the dataset has been created and not been removed since. */
+/** True when the dataset has been created and not been removed since. */
 export function isThere(state: DatasetState): state is Dataset & { readonly removed: false } {
   return state !== null && !state.removed;
 }
 
-/** What an upload says of the dataset it belongs to. */
+/** The dataset that an upload names. */
 export interface Target {
   readonly id: string;
   readonly tenant: string;
   /** The name that was given, or made up for a new dataset. */
   readonly name: string;
   readonly description: string | null;
-  /** Whether the caller gave `name`: then it must be the dataset's. */
+  /** True when the caller gave `name`: then it must be the dataset's. */
   readonly named: boolean;
 }
 

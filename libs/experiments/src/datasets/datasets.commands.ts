@@ -32,7 +32,7 @@ import { changeDataset, createDataset, tagVersion } from './dataset-write';
 import { DatasetExists, NoSuchVersion, OtherDataset } from './dataset.errors';
 import { sessionsOfDataset } from './datasets.queries';
 
-/** How long a change waits until it can be read, milliseconds. */
+/** Time for which a change waits until it can be read (ms). */
 const VIEW_MS = 10_000;
 /** Sessions deleted at a time when their dataset goes. */
 const SIDE_BY_SIDE = 8;

@@ -4,7 +4,7 @@ import { v5 as idFrom } from 'uuid';
 import type { SentExample } from '../examples/examples.body';
 import { utf8 } from '../upload/multipart';
 
-/** What columns of a CSV file become, and the dataset whose examples its rows are. */
+/** Names of the columns of a CSV file by their use, and the dataset whose examples its rows are. */
 export interface CsvColumns {
   readonly dataset: string;
   readonly inputs: readonly string[];

@@ -5,7 +5,7 @@ import type { DatasetHoldings } from '../sessions/experiment';
 import { array, number, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters, shownMetadataOf } from '../sql';
 
-/** How a list of datasets is narrowed, ordered and cut. */
+/** Filters, order and page of a list of datasets. */
 interface DatasetQuery {
   readonly id?: readonly string[];
   readonly data_type?: readonly string[];
@@ -84,7 +84,10 @@ export async function findDataset(pool: Pool, tenantId: string, id: string): Pro
   return rows[0] && datasetJson(rows[0], true);
 }
 
-/** How much is in a dataset; undefined when there is none of this id. */
+/**
+ * Number of examples and sessions of a dataset, and the last start of a session; undefined when there is no dataset of
+ * this id.
+ */
 export async function findHoldings(pool: Pool, id: string): Promise<DatasetHoldings | undefined> {
   const { rows } = await pool.query<DatasetHoldings>(
     `select example_count, session_count, ${isoTime('last_session_start_time')} as last_session_start_time
@@ -100,7 +103,7 @@ export async function hasDataset(pool: Pool, tenantId: string, id: string): Prom
   return rowCount === 1;
 }
 
-/** What counts as better for the scores of a dataset. */
+/** Directions of the scores of a dataset. */
 export async function findScoreDirections(pool: Pool, id: string): Promise<ScoreDirections> {
   const { rows } = await pool.query<{ directions: string | null }>(
     'select score_directions as directions from datasets where id = $1',

@@ -19,7 +19,7 @@ const directionsBody = object(
 );
 const datasetPath = idPath('dataset_id');
 
-/** What counts as better for the scores of a dataset, where the configurations of their keys say otherwise or nothing. */
+/** Directions of the scores of a dataset: they come before the configurations of the keys. */
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/score-directions')
 export class ScoreDirectionsController {

@@ -7,7 +7,7 @@ import { PublicUrl } from '../storage/attachment-urls.service';
 import type { AttachmentUrls } from './examples.queries';
 import { object, text } from '../platform-json';
 
-/** How long the address of an attachment may be used. */
+/** Validity of the address of an attachment (ms). */
 const VALID_MS = 60 * 60 * 1000;
 
 /** Which attachment of an example an address gives, and until when (milliseconds since 1970). */
@@ -48,7 +48,7 @@ export class ExampleAttachments {
     };
   }
 
-  /** Whether an address was made here and may still be used. */
+  /** True when an address was made here and may still be used. */
   async isValid(address: ExampleAttachmentAddress, signature: string): Promise<boolean> {
     const expected = Buffer.from(await this.sign(address));
     const given = Buffer.from(signature);

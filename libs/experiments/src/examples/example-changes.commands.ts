@@ -16,7 +16,7 @@ import { experimentsView } from '../sessions/experiments.projection';
 import type { PayloadStore } from '../storage/payload.store';
 import { type ChangedExample, encodeExamples } from './example-rows';
 
-/** What commands on examples work with: those on their datasets. */
+/** Dependencies of commands on examples: those of commands on datasets, and these. */
 export interface ExampleParts extends AggregateCommands<Dataset, DatasetEvent> {
   readonly pool: Pool;
   readonly followers: Followers;
@@ -32,11 +32,11 @@ export interface RecordedChange {
   readonly position: bigint;
 }
 
-/** What a command decides on the examples as they are. */
+/** Decides the changes, given the dataset with its examples as they are. */
 type Decide = (state: Dataset) => Promise<readonly ChangedExample[]>;
 
 const MOST_ATTEMPTS = 20;
-/** How long a change waits until the tables have the version before it, milliseconds. */
+/** Time for which a change waits until the tables have the version before it (ms). */
 const VIEW_MS = 10_000;
 
 /**

@@ -1,6 +1,6 @@
 import { elementSlices, memberSlices } from '../upload/json-slices';
 
-/** What was attached to an example: its content is in the payload store of the workspace. */
+/** An attachment of an example: its content is in the payload store of the workspace. */
 export interface ExampleAttachment {
   readonly name: string;
   /** Media type without parameters. */

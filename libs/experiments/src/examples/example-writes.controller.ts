@@ -50,7 +50,7 @@ import {
 } from './examples.body';
 import { changeLists, createExamples, deleteExamples, updateExamples } from './examples.commands';
 
-/** How long the answer waits for the example that it shows, milliseconds. */
+/** Time for which the answer waits for the example that it shows (ms). */
 const VIEW_MS = 10_000;
 const MOST_BYTES = 24 * 1024 * 1024;
 /** Ids that the metadata of one request may name, as many as the SDK for Python sends. */

@@ -36,7 +36,7 @@ export interface SentExample {
   readonly metadata?: string;
   readonly splits?: readonly string[];
   readonly sourceRun?: string;
-  /** Whether inputs, outputs and attachments are those of the source run. */
+  /** True when inputs, outputs and attachments are those of the source run. */
   readonly useSourceRun: boolean;
   /** Names of attachments of the source run that the example gets. */
   readonly sourceAttachments: readonly string[];
@@ -197,7 +197,7 @@ export function readMultipartExamples(body: Buffer, contentType: string, depth: 
   return { examples, contents };
 }
 
-/** What the answer says when a request holds too many examples. */
+/** Error for a request that holds too many examples. */
 function tooMany(): PayloadTooLarge {
   return new PayloadTooLarge(`The request holds more than ${MOST_EXAMPLES} examples.`);
 }

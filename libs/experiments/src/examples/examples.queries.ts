@@ -18,7 +18,7 @@ export interface ExampleFilter {
   readonly filter?: string;
 }
 
-/** How a list of examples is ordered and cut, and which members it shows. */
+/** Order and page of a list of examples, and the members that it shows. */
 interface ExamplePage {
   readonly order: 'recent' | 'random' | 'recently_created' | 'id';
   readonly descending?: boolean;

@@ -7,7 +7,7 @@ import {
   type SentExamples,
 } from './examples.body';
 
-/** What a body of examples is. */
+/** Format of a body of examples. */
 export type ExamplesKind = JsonBody | 'multipart' | 'csv';
 
 /**

@@ -5,7 +5,7 @@ import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, type RunsReceived, sessionStream } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../sessions/experiments.projection';
 
-/** How long it waits until the runs of a batch are stored. */
+/** Time for which it waits until the runs of a batch are stored (ms). */
 const STORED_MS = 5000;
 
 interface Told {

@@ -1,6 +1,6 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
 
-/** How the scores of a feedback key are to be read: the whole configuration each time. */
+/** The configuration of a feedback key, which says how its scores are read, was replaced as a whole. */
 export type FeedbackConfigChanged = DomainEvent<
   'FeedbackConfigChanged',
   {

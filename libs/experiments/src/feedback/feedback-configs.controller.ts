@@ -71,7 +71,7 @@ interface Row {
   readonly modified: string;
 }
 
-/** How scores of feedback keys are to be read: their range, categories and direction. */
+/** Configurations of feedback keys: range, categories and direction of their scores. */
 @Area('Feedback')
 @Controller('api/v1/feedback-configs')
 export class FeedbackConfigsController {

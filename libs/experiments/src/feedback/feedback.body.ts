@@ -23,7 +23,7 @@ import { CONFIG_NOTES, FEEDBACK_NOTES, scoreSchema } from '../upload/upload-sche
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 
 const anyText = () => str({ anyText: true });
-/** How the scores of a key are to be read. */
+/** Configuration of a key: the way its scores are to be read. */
 export const configSchema = object(
   {
     type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),

@@ -36,7 +36,7 @@ export class AwaitedFeedbackEntity {
   @Column('text') readonly data!: string;
 }
 
-/** How scores of a feedback key are to be read. */
+/** Configuration of a feedback key: the way its scores are to be read. */
 @Entity('feedback_configs')
 export class FeedbackConfigEntity {
   @PrimaryColumn('uuid') readonly tenant_id!: string;
@@ -47,7 +47,7 @@ export class FeedbackConfigEntity {
   @Column('timestamptz', { default: () => 'now()' }) readonly modified_at!: Date;
 }
 
-/** What was changed in feedback since it was given, or that it was deleted. */
+/** A change or deletion of feedback after it was given. */
 @Entity('feedback_changes')
 @Index('feedback_changes_by_session', ['session_id'])
 export class FeedbackChangeEntity {

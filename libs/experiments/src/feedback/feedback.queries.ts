@@ -71,13 +71,13 @@ export async function findFeedback(pool: Pool, tenantId: string, id: string): Pr
   return rows[0] && feedbackJson(rows[0]);
 }
 
-/** Whether the tenant had feedback of this id and has deleted it. */
+/** True when the tenant had feedback of this id and has deleted it. */
 export async function wasDeleted(pool: Pool, tenantId: string, id: string): Promise<boolean> {
   const text = 'select 1 from feedback_changes where id = $1 and tenant_id = $2 and deleted';
   return (await pool.query(text, [id, tenantId])).rowCount === 1;
 }
 
-/** What feedback is about. `run_start` is the start of the run, null for feedback on a session. */
+/** Subject of feedback. `run_start` is the start of the run, null for feedback on a session. */
 export interface Subject {
   readonly session_id: string;
   readonly run_start: string | null;

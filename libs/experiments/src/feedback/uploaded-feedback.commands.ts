@@ -13,7 +13,10 @@ type FeedbackUploaded = DomainEvent<
   Pick<FeedbackAdded['data'], 'id' | 'run_id' | 'key' | 'score' | 'created_at'>
 >;
 
-/** Of an upload with more feedback than this nobody is told of each: that its runs can be read says enough. */
+/**
+ * Most feedback of one upload that is published one by one. Of more, none is: the event that its runs can be read is
+ * enough.
+ */
 export const MOST_TOLD = 1000;
 const AT_ONCE = 200;
 

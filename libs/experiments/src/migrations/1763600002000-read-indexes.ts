@@ -16,7 +16,7 @@ const STATEMENTS = [
   'create index examples_with_metadata on examples (dataset_id) where metadata is not null',
 ];
 
-/** What the lists and filters need besides the primary keys. */
+/** Adds the indexes of lists and filters beside the primary keys. */
 export class ReadIndexes1763600002000 {
   readonly name = 'ReadIndexes1763600002000';
 

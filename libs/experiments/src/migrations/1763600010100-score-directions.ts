@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 
-/** What counts as better for the scores of a dataset: JSON text, null where nothing was said. */
+/** Adds the directions of a dataset's scores: JSON text, null where none were set. */
 export class ScoreDirections1763600010100 {
   readonly name = 'ScoreDirections1763600010100';
 

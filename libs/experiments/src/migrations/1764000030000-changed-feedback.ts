@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * What has been changed in feedback since it was given, or that it was deleted: rows of uploads can be made again from
- * their bodies, which do not know of it. Configurations of feedback keys get the members that clients set beside them.
+ * Adds the changes and deletions of feedback after it was given: rows of uploads can be made again from their bodies,
+ * which do not know of them. Configurations of feedback keys get the members that clients set beside them.
  */
 export class ChangedFeedback1764000030000 {
   readonly name = 'ChangedFeedback1764000030000';

@@ -2,8 +2,8 @@ import { opaqueStorage } from '@fairlead/postgres';
 import type { QueryRunner } from 'typeorm';
 
 /**
- * What clients say of datasets and examples, the versions that changes of examples make, their tags, and which datasets
- * need a payload: the last is no read model, so that a replay keeps it.
+ * Adds the members that clients set of datasets and examples, the versions that changes of examples make, their tags,
+ * and the payloads that datasets need: the last is no read model, so that a replay keeps it.
  */
 export class DatasetChanges1764200020100 {
   readonly name = 'DatasetChanges1764200020100';

@@ -1,6 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 
-/** What a run that was sent takes, from the members that are stored; of earlier ones that is as near as it is known. */
+/**
+ * SQL for the bytes of a live run, from the members that are stored; for earlier runs that is as near as it is known.
+ */
 const ROW_BYTES = ['inputs', 'outputs', 'extra', 'tags', 'events', 'serialized', 'error']
   .map((name) => `coalesce(octet_length(r.${name}), 0)`)
   .join(' + ');

@@ -6,7 +6,7 @@ import type { CommandContext } from '@fairlead/api';
 import { object, text } from '../platform-json';
 import type { RunRow } from '../runs/run-json';
 
-/** How long the address of an attachment may be used. */
+/** Validity of the address of an attachment (ms). */
 const VALID_MS = 60 * 60 * 1000;
 
 /** Which attachment an address gives, and until when (milliseconds since 1970). */
@@ -60,7 +60,7 @@ export class RunAttachments {
     };
   }
 
-  /** Whether an address was made here and may still be used. */
+  /** True when an address was made here and may still be used. */
   async isValid(address: AttachmentAddress, signature: string): Promise<boolean> {
     const expected = Buffer.from(await this.sign(address));
     const given = Buffer.from(signature);

@@ -1,6 +1,6 @@
-/** What COPY's binary format begins with. */
+/** First bytes of COPY's binary format. */
 export const COPY_SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
-/** What it ends with. */
+/** Last bytes of COPY's binary format. */
 export const COPY_END = Buffer.from([0xff, 0xff]);
 /** Number of fields, then length of the field. */
 const ROW_HEAD = 6;

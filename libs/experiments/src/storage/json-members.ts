@@ -3,7 +3,7 @@ import { eachMember, stringValue } from '../upload/json-slices';
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
 const SMALL_N = 0x6e;
-/** Of what values begin with only the minus sign and digits come so early. */
+/** Code of the digit 9. A JSON value that begins at or below it, and is no text, is a number. */
 const DIGIT_9 = 0x39;
 
 interface Known {

@@ -109,7 +109,7 @@ export class PayloadSweeper {
     return removed;
   }
 
-  /** Whether a session whose runs have it attached, or a dataset whose examples come from it, is there, as the log says. */
+  /** True when the log still has a session whose runs have it attached, or a dataset whose examples come from it. */
   private async isNeeded(tenant: string, sha256: string): Promise<boolean> {
     for (const session of await this.payloads.sessionsOf(tenant, sha256)) {
       if ((await load(this.store, experimentModel, sessionStream(session))).state?.removed === false) return true;

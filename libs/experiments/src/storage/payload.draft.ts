@@ -20,11 +20,11 @@ const PAUSE_MS = 50;
 export class PayloadDraft {
   private readonly id = uuid();
   private readonly idBytes = uuidBytes(this.id);
-  /** Of the last blocks: resolve when the database has taken them. */
+  /** Promises of the last blocks: they resolve when the database has taken the blocks. */
   private readonly taken: Promise<void>[] = [];
-  /** What does not fill a chunk yet. */
+  /** Bytes that do not fill a chunk yet. */
   private rest: Buffer = Buffer.alloc(0);
-  /** What is written at the moment. */
+  /** The part that is being written. */
   private part?: PayloadPart;
   /** A part was committed before. */
   private noted = false;

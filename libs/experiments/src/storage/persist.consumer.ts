@@ -28,7 +28,7 @@ import { requireOwnDataset } from '../datasets/datasets.projection';
 const BATCH_BLOCKS = 4;
 /** Within an event they are JSON in JSON, which can double their size. */
 const MOST_STATISTICS_BYTES = MAX_APPEND_BYTES / 3;
-/** What has been checked is not limited again. */
+/** Limits for a body that has been checked: none. */
 const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 
 /** Stores the runs of each upload after the other, then records `RunsPersisted` with their statistics. */
@@ -36,7 +36,7 @@ const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 export class PersistRuns implements Projection {
   readonly name = 'persist-runs';
   readonly categories = ['experiment'];
-  /** That of the batch, that of the runs and that of the examples, while it reads the body. */
+  /** Database connections held at once while a body is read: batch, runs, examples. */
   readonly holds = 3;
 
   constructor(

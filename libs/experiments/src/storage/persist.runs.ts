@@ -5,13 +5,13 @@ import { CopyRows, encodedFields } from './copy-rows';
 import { exampleId, numberedIds, uuidBytes } from '../ids';
 import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
 
-/** What all rows of an upload have in common. */
+/** Facts that all rows of an upload have in common. */
 interface UploadFacts {
   readonly experiment: string;
   readonly tenant: string;
   readonly dataset: string;
   readonly name: string;
-  /** What the ids of runs and feedback are derived from. */
+  /** Seed from which the ids of runs and feedback are derived. */
   readonly idSeed: string;
   /** When the upload was recorded, ISO 8601. */
   readonly time: string;

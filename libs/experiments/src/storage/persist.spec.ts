@@ -431,7 +431,7 @@ describe('persisting again', () => {
     expect(await session(id)).toMatchObject({ run_count: 1, feedback_stats: { k: { n: 1, avg: 1 } } });
   });
 
-  /** What the follower does with every event there is. */
+  /** Gives every event there is to the follower once more. */
   async function replay(): Promise<void> {
     const events = [];
     const found = await rows(`select id from sessions order by created_at`);

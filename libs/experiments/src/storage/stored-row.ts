@@ -66,7 +66,7 @@ const ROW_ID = [Buffer.from('{"row_id":'), Buffer.from('}')] as const;
 const API = Buffer.from('api');
 const NO_INPUTS = Buffer.from('{}');
 const NOTHING = Buffer.alloc(0);
-/** What is read here has been found valid, so nothing is ever added to it. */
+/** Context of values that have been found valid: no problem is ever added to it. */
 const VALID = new ParseContext([]);
 
 /** Reads a row that has been found valid; its slices share the memory of `json`. */

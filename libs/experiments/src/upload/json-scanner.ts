@@ -13,7 +13,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** What is told of a body. Values are slices that are valid until the call returns; their syntax is unchecked. */
+/** Receives the values of a body. They are slices that are valid until the call returns; their syntax is unchecked. */
 export interface JsonVisitor {
   /** A top-level member whose value is not one of the streamed arrays. */
   member(key: string, value: Buffer, offset: number): void;

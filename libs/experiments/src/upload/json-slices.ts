@@ -59,7 +59,7 @@ export function present(slice: Buffer | undefined): Buffer | undefined {
   return slice === undefined || (slice.length === 4 && slice[0] === 0x6e) ? undefined : slice;
 }
 
-/** Whether nothing is lost with a value: null, and what is empty. */
+/** True when nothing is lost with a value: null, and empty texts, lists and objects. */
 export function isNothing(slice: Buffer): boolean {
   return slice.length <= 4 && ['null', '""', '[]', '{}'].includes(slice.toString('latin1'));
 }

@@ -20,7 +20,7 @@ const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^
 const NAME = /^content-disposition:\s*form-data\s*;(?:.*;)?\s*name="([^"]*)"/i;
 const FILE_NAME = /^content-disposition:\s*form-data\s*;(?:.*;)?\s*filename="([^"]*)"/i;
 const TYPE = /^content-type:\s*([^\s;]+)/i;
-/** How forms write what cannot stand in a quoted name. */
+/** Characters that cannot stand in a quoted name, by the text that forms write instead. */
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 /** The parts of a body (RFC 7578) in their order, at most `most`; bytes stay as they were sent. @throws MalformedMultipart; BadRequest for a name that is not UTF-8 */

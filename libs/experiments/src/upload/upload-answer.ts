@@ -24,7 +24,7 @@ const UNKNOWN = {
   streaming_rate: 'null',
 };
 
-/** Of a new dataset. */
+/** Content of a new dataset. */
 const NOTHING: DatasetHoldings = { example_count: 0, session_count: 0, last_session_start_time: null };
 
 /** The answer to an upload as JSON text. It depends on the event alone, so it can be given again. */

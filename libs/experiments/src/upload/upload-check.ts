@@ -5,7 +5,7 @@ import { LimitExceeded, type LimitName } from './upload.errors';
 import { feedbackSchema, type Header, headerMembers, headerSchema, rowSchema, uploadSchema } from './upload-schema';
 import { RowTimes } from '../storage/row-times';
 
-/** What is known of a valid upload without its rows. */
+/** Facts about a valid upload without its rows. */
 export interface CheckedUpload {
   readonly header: Header;
   /** `experiment_metadata` as sent. */

@@ -27,13 +27,13 @@ import { UploadReceiver } from './upload.receiver';
 import { Uploads } from './upload.service';
 import { UploadThread } from './upload.thread';
 
-/** How long an upload waits for its turn. */
+/** Time for which an upload waits for its turn (ms). */
 const PATIENCE_MS = 3000;
-/** What an upload holds besides the row that is looked at. */
+/** Bytes that an upload holds besides the row that is looked at. */
 const RING_BYTES = RING_BLOCKS * BLOCK_BYTES;
-/** How much of a body that is no JSON is looked at. */
+/** Bytes of a body that is no JSON which are looked at. */
 const SHOWN_BYTES = 1024;
-/** How long the rest of a refused body is read before it is answered. */
+/** Time for which the rest of a refused body is read before it is answered (ms). */
 const DRAIN_MS = 10_000;
 
 @Area('Experiments')

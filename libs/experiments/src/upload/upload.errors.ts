@@ -2,7 +2,7 @@ import { HttpProblem, PayloadTooLarge, Unavailable, Unprocessable } from '@fairl
 
 export type LimitName = 'body bytes' | 'header bytes' | 'row bytes' | 'depth' | 'decompression ratio';
 
-/** What is told of a limit, with its unit and, where there is one, its setting. */
+/** Sentences about exceeded limits, with the unit and, where there is one, the setting. */
 const TEXTS: Readonly<Record<LimitName, (allowed: number) => string>> = {
   'body bytes': (bytes) => `The body exceeds the limit of ${bytes} bytes (UPLOAD_MAX_BYTES).`,
   'header bytes': (bytes) => `The members other than results and scores exceed the limit of ${bytes} bytes together.`,

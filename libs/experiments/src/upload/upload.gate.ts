@@ -10,7 +10,7 @@ export class Gate {
 
   constructor(
     most: number,
-    /** How long the next one waits for a place, milliseconds. */
+    /** Time for which the next one waits for a place (ms). */
     private readonly patience: number,
   ) {
     this.places = new FairShare(most);

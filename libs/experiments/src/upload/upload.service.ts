@@ -36,9 +36,9 @@ interface Outcome {
   readonly replayed: boolean;
 }
 
-/** How long the same body again is taken for a retry. */
+/** Time for which the same body counts as a retry (ms). */
 const REPLAY_MS = 24 * 60 * 60 * 1000;
-/** So many ids of a body may be taken by sessions of another kind. */
+/** Maximum id collisions with sessions of another kind before an upload takes a random id. */
 const MOST_TAKEN = 20;
 /** Most that ids, times and numbers take in the event of an upload. */
 const UNKNOWN_BYTES = 1000;
@@ -162,7 +162,7 @@ export class Uploads {
     throw new IdTaken();
   }
 
-  /** What is in a dataset, as lists show it once they know that the experiment has been put there. */
+  /** Content of a dataset, as lists show it once they know that the experiment has been put there. */
   private async holdings({ id }: Joined, tenant: string): Promise<DatasetHoldings | undefined> {
     await this.consistency.upToDate(tenant, [EXPERIMENTS_VIEW]);
     return findHoldings(this.pool, id);

@@ -439,7 +439,7 @@ describe('a refused upload', () => {
   });
 });
 
-/** What jest's clock leaves alone: only Date is moved. */
+/** Functions that jest's fake clock leaves alone: only Date is moved. */
 const notDate = [
   'hrtime',
   'nextTick',

@@ -2,7 +2,7 @@ import { BadRequest } from '@fairlead/schema';
 
 /** The window that every decoder must have room for (RFC 8878); larger ones are refused before anything is allocated. */
 const MOST_WINDOW = 8 * 1024 * 1024;
-/** What a block costs at least. */
+/** Least work that a block counts. */
 const LEAST_WORK = 64 * 1024;
 /** The decoder moves its window once for each block and frame: bytes moved for nothing, and for each byte of output. */
 const FREE_WORK = 512 * 1024 * 1024;
