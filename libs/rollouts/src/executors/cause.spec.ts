@@ -83,6 +83,52 @@ it.each([
     ],
     'ERROR: Could not find a version that satisfies',
   ],
+  [
+    'pip, which lists all versions that there are',
+    [
+      `ERROR: Ignored the following versions that require a different python version: ${'6.0 '.repeat(200)}`,
+      `ERROR: Could not find a version that satisfies the requirement django>=6 (from versions: ${'1.1, '.repeat(900)})`,
+      'ERROR: No matching distribution found for django>=6',
+    ],
+    'ERROR: Could not find a version that satisfies the requirement django>=6 (',
+  ],
+  [
+    'Next.js, run by pnpm',
+    [
+      'getaddrinfo ENOTFOUND fonts.example',
+      '[Error: getaddrinfo ENOTFOUND fonts.example] {',
+      'Failed to compile.',
+      'src/app/layout.tsx',
+      '> Build failed because of webpack errors',
+      ' ELIFECYCLE  Command failed with exit code 1.',
+    ],
+    'Failed to compile. | src/app/layout.tsx',
+  ],
+  [
+    'Vite, run by Yarn',
+    [
+      'x Build failed in 42ms',
+      'error during build:',
+      'Could not resolve entry module "index.html".',
+      'error Command failed with exit code 1.',
+      'info Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command.',
+    ],
+    'x Build failed in 42ms | error during build:',
+  ],
+  [
+    'an exception of Python that is not named Error',
+    [
+      'Traceback (most recent call last):',
+      '  File "manage.py", line 3, in <module>',
+      'django.core.exceptions.ImproperlyConfigured: The SECRET_KEY setting must not be empty.',
+    ],
+    'django.core.exceptions.ImproperlyConfigured: The SECRET_KEY',
+  ],
+  [
+    'a compiler of C, run by make',
+    ['a.c:1:10: fatal error: Python.h: No such file or directory', 'make: *** [Makefile:3: a.o] Error 1'],
+    'a.c:1:10: fatal error: Python.h',
+  ],
   ['a shell', ['it begins', 'sh: 1: next: not found'], 'sh: 1: next: not found'],
   [
     'uvicorn',
@@ -91,6 +137,14 @@ it.each([
   ],
 ])('the words of %s begin with the cause', (_, lines, cause) => {
   expect(causeIn(lines.map((line) => `\u001B[31m${line}\u001B[39m`)).slice(0, cause.length)).toBe(cause);
+});
+
+it('no line hides the next ones, however long it is', () => {
+  const told = causeIn([
+    `ERROR: Could not find a version (from versions: ${'1.1, '.repeat(900)})`,
+    'ERROR: No match for x',
+  ]);
+  expect(told).toMatch(/^ERROR: Could not find a version .* … \| ERROR: No match for x$/);
 });
 
 it('the cause is not cut off by what follows it, and without one the last lines are told', () => {

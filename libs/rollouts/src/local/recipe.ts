@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { graphFiles, languageOf } from './recipes/language';
-import { ownServer, serverFor } from './recipes/langgraph-server';
+import { ownServer, refuseOldLock, serverFor } from './recipes/langgraph-server';
 import { installedVersion, nodeProject, type NodeProject } from './recipes/node-project';
 import { readProcfile, withWorker } from './recipes/procfile';
 import { graphProject, isPython, PYTHON_SERVER, pythonProject, type PythonProject } from './recipes/python-project';
@@ -122,8 +122,10 @@ async function graphPlan(tree: SourceTree, wanted: Wanted, { path, config }: Gra
   const program = python ? 'langgraph' : 'langgraphjs';
   const parts = { node, python, wanted, ofImages: OF_IMAGES.filter((name) => isGiven(config[name])) };
   const plan = assembled(parts, { folder, start: `exec ${program} ${serve}`, health: '/ok', langgraph: true });
+  const needsServer = !python && !hasServer;
+  if (needsServer && node && !wanted.install_command?.trim()) await refuseOldLock(tree, folder, node.manifest);
   const install = [...plan.install, ...(altered ? [altered] : []), ...(python ? PYTHON_SERVER : [])];
-  return { ...plan, install, needsServer: !python && !hasServer };
+  return { ...plan, install, needsServer };
 }
 
 /** A program that says itself how it is started: with a Procfile, or with package.json. */

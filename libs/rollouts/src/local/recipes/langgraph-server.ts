@@ -1,4 +1,6 @@
-import { type Command, installOwn, NoRecipe, ownFolder } from './source-tree';
+import { posix } from 'node:path';
+import { type Command, installOwn, type Members, NoRecipe, ownFolder, type SourceTree, upwards } from './source-tree';
+import { dependenciesOf } from './workspace';
 
 /**
  * Versions of the LangGraph server for JavaScript, the newest first, each with the oldest version of
@@ -10,12 +12,41 @@ const SERVERS = [
 ] as const;
 const NEWEST = SERVERS[0].server;
 
+/** Lock files, with the places where they name the version of `@langchain/langgraph`. */
+const LOCKED: readonly (readonly [string, RegExp])[] = [
+  ['yarn.lock', /^"?@langchain\/langgraph@[^\n]*:\n\s+version:? "?(\d[\w.-]*)/gm],
+  ['pnpm-lock.yaml', /^\s+'?\/?@langchain\/langgraph[@/](\d[\w.-]*)/gm],
+  ['npm-shrinkwrap.json', /node_modules\/@langchain\/langgraph": \{\s*"version": "(\d[\w.-]*)"/g],
+  ['package-lock.json', /node_modules\/@langchain\/langgraph": \{\s*"version": "(\d[\w.-]*)"/g],
+];
+
+/**
+ * Refuses a project before its packages are installed when every version in its lock file is too old. A lock file that
+ * package.json has outrun is not believed, because newer versions are installed then. @throws NoRecipe
+ */
+export async function refuseOldLock(tree: SourceTree, folder: string, manifest: Members): Promise<void> {
+  const wanted = numbers(/\d+\.\d+\.\d+/.exec(String(dependenciesOf(manifest)['@langchain/langgraph']))?.[0]);
+  for (const above of upwards(folder)) {
+    const locks = LOCKED.filter(([name]) => tree.files.has(posix.join(above, name)));
+    if (locks.length === 0) continue;
+    // With several lock files, the package manager decides which one holds.
+    if (locks.length > 1) return;
+    const [[name, version]] = locks as [(typeof LOCKED)[number]];
+    const text = (await tree.text(posix.join(above, name))) ?? '';
+    const versions = [...text.matchAll(version)].map(([, found]) => found!);
+    const newest = versions.reduce<string | undefined>(
+      (one, other) => (one !== undefined && !isBefore(numbers(one)!, numbers(other) ?? [0, 0, 0]) ? one : other),
+      undefined,
+    );
+    const found = numbers(newest);
+    if (found && (!wanted || !isBefore(found, wanted))) serverFor(newest);
+    return;
+  }
+}
+
 /** The version of the server for a project that has this version of `@langchain/langgraph`. @throws NoRecipe */
 export function serverFor(installed: string | undefined): string {
-  const found = /^(\d+)\.(\d+)\.(\d+)/
-    .exec(installed ?? '')
-    ?.slice(1)
-    .map(Number);
+  const found = numbers(installed);
   // A version that is not understood, such as that of a link, is taken for the newest.
   if (!found) return NEWEST;
   const server = SERVERS.find(({ since }) => !isBefore(found, since))?.server;
@@ -33,6 +64,13 @@ export function ownServer(version: string): { readonly install: Command; readonl
     install: installOwn(name, `@langchain/langgraph-cli@${version}`),
     program: `${ownFolder(name)}/node_modules/.bin/langgraphjs`,
   };
+}
+
+function numbers(version: string | undefined): number[] | undefined {
+  return /^(\d+)\.(\d+)\.(\d+)/
+    .exec(version ?? '')
+    ?.slice(1)
+    .map(Number);
 }
 
 function isBefore(a: readonly number[], b: readonly number[]): boolean {

@@ -157,6 +157,25 @@ describe('a source in JavaScript', () => {
   });
 
   it.each([
+    ['yarn.lock', '"@langchain/langgraph@^0.2.7":\n  version "0.2.8"\n  resolved "https://…"\n'],
+    ['yarn.lock', '"@langchain/langgraph@npm:^0.2.7":\n  version: 0.2.8\n  resolution: "…"\n'],
+    ['pnpm-lock.yaml', "packages:\n\n  '@langchain/langgraph@0.2.8':\n    resolution: {}\n"],
+    ['pnpm-lock.yaml', 'packages:\n\n  /@langchain/langgraph@0.2.8(zod@3.0.0):\n    resolution: {}\n'],
+    ['package-lock.json', '{"packages": {"node_modules/@langchain/langgraph": {\n "version": "0.2.8"}}}'],
+  ])('of a LangGraph that is too old by its %s is refused before anything is installed', async (name, lock) => {
+    const needing = (version: string) => ({
+      'langgraph.json': graphs('./a.ts:graph'),
+      'package.json': { ...PACKAGE, dependencies: { '@langchain/langgraph': version } },
+      'a.ts': '',
+    });
+    await expect(plan({ ...needing('^0.2.7'), [name]: lock })).rejects.toThrow('langgraph 0.2.8, which is too old');
+    // What package.json asks for now is not what the lock file has.
+    await expect(plan({ ...needing('^0.3.0'), [name]: lock })).resolves.toMatchObject({ needsServer: true });
+    const newer = lock.replace('0.2.8', '0.2.74');
+    await expect(plan({ ...needing('^0.2.7'), [name]: newer })).resolves.toMatchObject({ needsServer: true });
+  });
+
+  it.each([
     ['1.7.3', '1.5.1'],
     ['1.4.18', '1.5.1'],
     ['1.4.17', '1.1.17'],
