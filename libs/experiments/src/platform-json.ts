@@ -47,3 +47,8 @@ export function array(items: readonly string[]): string {
 export function pick(members: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
   return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
 }
+
+/** All members, with null for those that are not named: clients read members that they have not selected. */
+export function nulled(members: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, names.has(name) ? value : 'null']));
+}

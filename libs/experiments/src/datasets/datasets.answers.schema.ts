@@ -46,21 +46,21 @@ export const datasetVersion = object('DatasetVersion', {
 
 export const removed = object('Removed', { message: noted(text, 'That it was deleted, in one sentence.') });
 
-/** Members of an example; those that a selection can leave out are optional. */
+/** Members of an example; those that a selection can leave out may be null. */
 export const exampleMembers = {
   id: noted(uuid, 'Identifier of the example.'),
   dataset_id: noted(uuid, 'Dataset that the example belongs to.'),
   name: noted(text, 'Name of the example.'),
   inputs: noted(free, 'Input, byte for byte as it was sent.'),
   created_at: noted(time, 'When the example was created.'),
-  'outputs?': noted(nullable(free), 'Expected output, byte for byte as it was sent; null when there is none.'),
-  'source_run_id?': noted(nullable(uuid), 'Run that the example was made from; null for others.'),
-  'metadata?': noted(
-    free,
-    'Further facts about the example, its splits in `dataset_split`: `["base"]` when it is in no other.',
+  outputs: noted(nullable(free), 'Expected output, byte for byte as it was sent; null when there is none.'),
+  source_run_id: noted(nullable(uuid), 'Run that the example was made from; null for others.'),
+  metadata: noted(
+    nullable(free),
+    'Further facts about the example, its splits in `dataset_split`: `["base"]` when it is in no other; null where it is not selected.',
   ),
-  'modified_at?': noted(time, 'When the example last changed.'),
-  'attachment_urls?': noted(
+  modified_at: noted(time, 'When the example last changed.'),
+  attachment_urls: noted(
     nullable(free),
     'By `attachment.<name>` the `presigned_url` and the `mime_type` of each attachment, null without one; in lists only when it is selected.',
   ),

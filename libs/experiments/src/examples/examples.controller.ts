@@ -47,7 +47,7 @@ const listQuery = object({
   random_seed: note(optional(num()), 'With `order=random`: the same seed gives the same order. Any number.'),
   select: note(
     optional(oneOrMany(literal(SELECT))),
-    'Members to answer; repeatable. Default: all but `attachment_urls`.',
+    'Members to answer; repeatable. The others are null, but for those that clients always need. Default: all but `attachment_urls`.',
   ),
   descending: note(optional(bool()), 'True: the newest or largest first. Default true, for `id` false.'),
 });

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { compileFilter, type Vocabulary } from '../runs/filter-sql';
 import type { ExampleEntity } from './example.entity';
 import { answer, batches, type Sized } from '../storage/pieces';
-import { object, pick, raw, text } from '../platform-json';
+import { nulled, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters, shownMetadataOf } from '../sql';
 import { mayBeShownOfNone, shownMetadata } from './example-metadata';
 
@@ -53,7 +53,7 @@ interface OrderedKey extends ExampleKey {
 const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
   octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) as size`;
 const METADATA = shownMetadataOf('e.metadata');
-/** Members that clients cannot do without, whatever they select. */
+/** Members that clients need a value of, whatever they select. */
 const ALWAYS = ['id', 'dataset_id', 'inputs', 'name', 'created_at', 'modified_at'];
 
 const VOCABULARY: Vocabulary = {
@@ -226,7 +226,7 @@ async function render(
   return Promise.all(
     rows.map(async (row) => {
       const members = exampleMembers(row, row.attachments && urls ? await urls(row) : undefined);
-      return object(shown ? pick(members, shown) : members);
+      return object(shown ? nulled(members, shown) : members);
     }),
   );
 }

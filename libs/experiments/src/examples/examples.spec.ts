@@ -121,19 +121,10 @@ it('filters by every member', async () => {
   expect((await list('order=x')).status).toBe(422);
 });
 
-it('always shows what clients cannot do without, whatever is selected', async () => {
+it('answers every member, whatever is selected: with its value, or null', async () => {
   const id = await insert({ outputs: '{"o":1}' });
   const { json } = await list('select=outputs&select=metadata');
-  expect(Object.keys(json[0]).toSorted()).toEqual([
-    'created_at',
-    'dataset_id',
-    'id',
-    'inputs',
-    'metadata',
-    'modified_at',
-    'name',
-    'outputs',
-  ]);
+  expect(json[0]).toMatchObject({ outputs: { o: 1 }, metadata: { dataset_split: ['base'] }, source_run_id: null });
   expect((await list('select=id')).json).toEqual([
     {
       id,
@@ -142,6 +133,10 @@ it('always shows what clients cannot do without, whatever is selected', async ()
       name: 'example',
       created_at: '2026-01-01T00:00:00.000000+00:00',
       modified_at: expect.any(String),
+      outputs: null,
+      metadata: null,
+      source_run_id: null,
+      attachment_urls: null,
     },
   ]);
   expect((await list('select=secrets')).status).toBe(422);

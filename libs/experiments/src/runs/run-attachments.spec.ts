@@ -114,7 +114,7 @@ describe('an attachment of a run', () => {
     const [second] = (await post('/v2/runs/query', { ids: [id], project_ids: [session], selects: ['ATTACHMENTS'] }))
       .items;
     expect((await fetched(second.attachments.picture)).body.toString()).toBe('shown');
-    expect((await post('/api/v1/runs/query', { id: [id], select: ['name'] })).runs[0].s3_urls).toBeUndefined();
+    expect((await post('/api/v1/runs/query', { id: [id], select: ['name'] })).runs[0].s3_urls).toBeNull();
   });
 
   it('is added to a run that is known, and takes the place of one of the same name', async () => {

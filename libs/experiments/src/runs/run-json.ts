@@ -28,7 +28,7 @@ export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r
 /** Kinds of runs that all clients know; others are kept as they are sent. */
 export const RUN_TYPES = ['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'] as const;
 
-/** Members that clients cannot do without, whatever they select. */
+/** Members that clients need a value of, whatever they select. */
 export const ALWAYS_SHOWN: readonly string[] = [
   'id',
   'name',
@@ -39,6 +39,12 @@ export const ALWAYS_SHOWN: readonly string[] = [
   'trace_id',
   'dotted_order',
   'app_path',
+];
+
+/** Further members that no client takes null for. Inputs that were not selected are an empty object. */
+export const NEVER_NULL = [
+  ...['inputs', 'execution_order', 'parent_run_ids', 'trace_min_start_time', 'trace_max_start_time'],
+  ...['in_dataset', 'trace_tier', 'trace_upgrade'],
 ];
 
 /** Names that can be selected but stand for other members, or for none. */

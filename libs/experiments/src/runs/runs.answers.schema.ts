@@ -2,7 +2,7 @@ import { shape } from '@fairlead/api';
 import { type JsonSchema } from '@fairlead/schema';
 import { exampleMembers } from '../datasets/datasets.answers.schema';
 import { feedback, feedbackStatistics } from '../feedback/feedback.answers.schema';
-import { ALWAYS_SHOWN, RUN_TYPES } from './run-json';
+import { RUN_TYPES } from './run-json';
 import { USAGE_MEMBERS } from './run-usage';
 import { UNKNOWN_STATS } from './run-stats.queries';
 import { LEFT_OUT } from '../compare/comparison-view.render';
@@ -52,8 +52,8 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   trace_max_start_time: noted(time, 'Start of the run, as `start_time`.'),
   id: noted(uuid, 'Identifier of the run.'),
   status: noted(status, '`error` when it failed, `success` when it ended otherwise, `pending` until it ends.'),
-  child_run_ids: noted(list(uuid), 'All runs below this one.'),
-  direct_child_run_ids: noted(list(uuid), 'Runs right below this one.'),
+  child_run_ids: noted(nullable(list(uuid)), 'All runs below this one; null where it is not selected.'),
+  direct_child_run_ids: noted(nullable(list(uuid)), 'Runs right below this one; null where it is not selected.'),
   parent_run_ids: noted(list(uuid), 'Runs above this one, from the root on.'),
   feedback_stats: noted(
     nullable(feedbackStatistics),
@@ -95,12 +95,7 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   thread_id: noted(nullable(text), 'Thread that the metadata of the run name; null when they name none.'),
 };
 
-export const run = object(
-  'Run',
-  Object.fromEntries(
-    Object.entries(runMembers).map(([name, member]) => [ALWAYS_SHOWN.includes(name) ? name : `${name}?`, member]),
-  ),
-);
+export const run = object('Run', runMembers);
 
 export const runsPage = object('RunsPage', {
   runs: noted(list(run), 'The runs of this page.'),

@@ -65,7 +65,7 @@ const runsBody = object(
     limit: note(optional(fewRuns, MOST_RUNS), 'Largest number of runs in the answer.'),
     select: note(
       optional(list(literal(RUN_SELECT))),
-      'Members to answer; those that clients always need are answered anyway. Default: all.',
+      'Members to answer. The others are null, but for those that clients always need. Default: all.',
     ),
     order: note(optional(literal(['asc', 'desc']), 'desc'), '`desc`: the newest first.'),
     skip_prev_cursor: note(optional(bool(), false), 'True: `cursors.prev` is null, which saves work.'),

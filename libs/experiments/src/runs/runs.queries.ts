@@ -3,10 +3,10 @@ import { FilterError } from './filter.errors';
 import { compileFilter } from './filter-sql';
 import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { answer, batches, type Sized } from '../storage/pieces';
-import { object, pick, text } from '../platform-json';
+import { object, nulled, text } from '../platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
 import { attachmentUrls, type AttachmentLinks } from '../storage/attachment-urls.service';
-import { ALWAYS_SHOWN, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
+import { ALWAYS_SHOWN, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
 import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs-vocabulary';
 import { all, isoTime, Parameters } from '../sql';
@@ -220,9 +220,10 @@ async function renderRuns(
     !shown || shown.has('feedback_stats') ? runFeedbackStatistics(pool, tenantId, ids) : new Map<string, string>(),
   ]);
   const urls = await Promise.all(runs.map(async (row) => attachmentUrls(await links(row))));
+  const kept = shown && new Set([...shown, ...NEVER_NULL]);
   return runs.map((row, nth) => {
     const members = runMembers(row, statistics.get(row.id), urls[nth]);
-    return object(shown ? pick(members, shown) : members);
+    return object(kept ? nulled(members, kept) : members);
   });
 }
 

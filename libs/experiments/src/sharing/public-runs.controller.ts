@@ -42,7 +42,7 @@ const queryBody = object(
     order: note(optional(literal(['asc', 'desc']), 'desc'), '`desc`: the newest first.'),
     select: note(
       optional(list(literal(RUN_SELECT))),
-      'Members to answer; those that clients always need are answered anyway. Default: all.',
+      'Members to answer. The others are null, but for those that clients always need. Default: all.',
     ),
   },
   'PublicRunsQuery',
