@@ -14,11 +14,11 @@ const LATE_MS = 15_000;
 /** A page does not wait longer than this for the place where it begins to listen. */
 const BEGIN_MS = 3000;
 
-/** What the pages of a browser tell one another. */
+/** Message between the pages of a browser. */
 interface News {
   /** Up to which place in the log this is all. */
   readonly position?: string;
-  /** What is stale, as `concerned` names it. */
+  /** Names of stale queries, in the words of `concerned`. */
   readonly stale: readonly string[];
   /** Since when the service cannot be reached, in milliseconds since 1970. */
   readonly lost?: number;
@@ -94,7 +94,9 @@ export function follow(workspace: string, hear: (news: News) => void, signal: Ab
     });
 }
 
-/** What has changed since a place in the log; without one, that all may have, and where the log ends. */
+/**
+ * Changes after a place in the log; without one, every query counts as changed, and the answer has the end of the log.
+ */
 async function newsAfter(after: string | undefined, wait: number, signal: AbortSignal): Promise<News> {
   const query = after === undefined ? { wait: 0 } : { after, wait };
   const { changes, reset, ...news } = (await withTimeLimit(wait * 1000 + LATE_MS, [signal], (late) =>
@@ -141,7 +143,7 @@ export function concerned(changes: readonly { readonly type: string; readonly da
   return [...new Set(names)];
 }
 
-/** Whether a query is among those that are named stale; its key begins with its name, the workspace, and an id. */
+/** True when a query is among those that are named stale; its key begins with its name, the workspace, and an id. */
 export function isStale(names: ReadonlySet<string>, [name, , id]: readonly unknown[]): boolean {
   if (names.has(ALL)) return name !== 'session';
   return names.has(String(name)) || names.has(`${String(name)} ${String(id)}`);

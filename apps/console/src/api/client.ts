@@ -8,7 +8,7 @@ export type Comparison = Schemas['Comparison'];
 export type Session = Schemas['Session'];
 export type ConsoleSession = Schemas['ConsoleSession'];
 
-/** What the service answered in place of what was asked for: its own sentence, and the id of the request. */
+/** An error answer of the service: its own sentence, and the id of the request. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -69,7 +69,7 @@ export function readShared(path: string, signal?: AbortSignal): Promise<unknown>
   return lossless(path, { credentials: 'omit', signal });
 }
 
-/** What a route answers that only some installations have, so that the document of the API does not. @throws ApiError */
+/** Sends a request to a route that only some installations have: the document of the API does not. @throws ApiError */
 export function post(path: string): Promise<unknown> {
   return lossless(path, { method: 'POST', credentials: 'same-origin', headers: ownHeaders() });
 }

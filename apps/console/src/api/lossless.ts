@@ -30,7 +30,7 @@ export function printLossless(value: unknown, indent = 2, depth = 0): string {
   return `${open}${pad}${items.join(`,${pad}`)}\n${' '.repeat(indent * depth)}${close}`;
 }
 
-/** Whether a number keeps all its digits: those of 0.1 and 1.50 stay, those of 9007199254740993 do not. */
+/** True when a number keeps all its digits: those of 0.1 and 1.50 stay, those of 9007199254740993 do not. */
 function isSame(source: string): boolean {
   const value = Number(source);
   return Number.isFinite(value) && (Number.isSafeInteger(value) || digits(source).length <= 15);

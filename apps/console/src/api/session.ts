@@ -43,7 +43,7 @@ export function useSigning() {
   };
 }
 
-/** Whether the key of this session has a scope, or one that includes it. */
+/** True when the key of this session has a scope, or one that includes it. */
 export function useMay(scope: 'read' | 'write' | 'admin' | 'invoke'): boolean {
   const scopes: readonly string[] = useSession().data?.scopes ?? [];
   const including = {

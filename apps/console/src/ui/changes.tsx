@@ -12,7 +12,7 @@ const SECRET = 'secrets.';
 const SPEC = 'source_config.resource_spec.';
 const CONFIG = /^source_(?:revision_)?config\./;
 
-/** What differs, a line for each member. Secrets are compared by digest; no value is ever part of it. */
+/** Differences, a line for each member. Secrets are compared by digest; no value is ever part of it. */
 export function Changes({ changes, none = 'No member differs.' }: { changes: readonly MemberChange[]; none?: string }) {
   if (changes.length === 0) return <p className={css.none}>{none}</p>;
   return (

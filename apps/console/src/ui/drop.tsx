@@ -38,7 +38,7 @@ export function Drop({ label, onFiles, onDrop, folder, accept, children }: DropP
   );
 }
 
-/** Such fields beside each other. */
+/** Several drop fields beside each other. */
 export function Drops({ children }: { children: ReactNode }) {
   return <div className={css.drops}>{children}</div>;
 }

@@ -165,7 +165,7 @@ export function Pick({ label, value, onChange, options }: PickProps) {
 }
 
 interface FormProps {
-  /** What the button says that sends it. */
+  /** Label of the button that sends it. */
   readonly action: string;
   readonly onSubmit: () => void;
   readonly onCancel?: () => void;

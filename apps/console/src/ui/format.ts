@@ -61,7 +61,7 @@ export function bytes(count: number): string {
   return `${figure(count / size)} ${unit}`;
 }
 
-/** How long ago a time was; `now` in milliseconds since 1970. */
+/** Time that has passed since `time`, in words; `now` in milliseconds since 1970. */
 export function ago(time: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
   if (seconds < 10) return 'now';

@@ -18,7 +18,7 @@ interface ListProps<T> {
   readonly items: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (item: T) => string;
-  /** What stands below the row of an item; nothing below most. */
+  /** Renders an element below the row of an item; most have none. */
   readonly below?: (item: T) => ReactNode;
   /** While other items are being fetched. */
   readonly old?: boolean;
@@ -146,7 +146,7 @@ export function Facts({ facts }: { facts: Readonly<Record<string, ReactNode>> })
   );
 }
 
-/** What a list without items shows. */
+/** Element in place of a list without items. */
 export function Nothing({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <section className={css.nothing}>

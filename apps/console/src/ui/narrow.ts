@@ -7,7 +7,7 @@ function subscribe(changed: () => void): () => void {
   return () => NARROW.removeEventListener('change', changed);
 }
 
-/** Whether the page is as narrow as a phone. */
+/** True when the page is as narrow as a phone. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => NARROW.matches);
 }

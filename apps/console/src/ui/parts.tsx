@@ -64,7 +64,7 @@ function inProse(time: string): string {
   return time === 'now' ? 'just now' : `${time} ago`;
 }
 
-/** What could not be shown, in the service's own words. */
+/** An error, in the service's own words. */
 export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
   const { status, requestId } = error as Error & { status?: number; requestId?: string | null };
   return (

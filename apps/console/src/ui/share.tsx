@@ -13,7 +13,7 @@ type Shareable = Omit<NewLink, 'hide' | 'expires_at'>;
 type Hideable = NonNullable<NewLink['hide']>[number];
 
 const DAY_MS = 86_400_000;
-/** What a link can hide, as people say it. */
+/** Names of the parts that a link can hide. */
 const NAMES: Readonly<Record<Hideable, string>> = {
   inputs: 'Inputs',
   reference_outputs: 'Reference outputs',
@@ -152,7 +152,7 @@ function focus(element: HTMLElement | null): void {
   element?.focus();
 }
 
-/** What a link hides and when it ends, for whoever reads it. */
+/** Hidden parts and end of a link, for its readers. */
 export function LinkNote({ hidden, until }: { hidden: readonly Hideable[]; until: string }) {
   return (
     <p className={css.note}>

@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 const NAME = 'fairlead.shortcuts';
 const FIELDS = 'input:not([type=checkbox]), select, textarea';
 
-/** Whether this browser uses keyboard shortcuts. */
+/** True when this browser uses keyboard shortcuts. */
 export function shortcutsOn(): boolean {
   return localStorage.getItem(NAME) !== 'off';
 }
@@ -13,12 +13,12 @@ export function switchShortcuts(on: boolean): void {
   else localStorage.setItem(NAME, 'off');
 }
 
-/** Whether a pressed key is meant for the page: neither for a field nor for an open dialog. */
+/** True when a pressed key is meant for the page: neither for a field nor for an open dialog. */
 export function isForPage({ target }: KeyboardEvent): boolean {
   return !(target as HTMLElement).closest(FIELDS) && !document.querySelector('dialog[open]');
 }
 
-/** What single keys do while a page, or a part of one, is shown; a key without a function does nothing. */
+/** Calls the function of a pressed single key while a page, or a part of one, is shown; other keys do nothing. */
 export function useShortcuts(commands: Readonly<Record<string, (() => void) | undefined>>): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {

@@ -8,7 +8,7 @@ const EXPORT_PAGE = 100;
 const MOST_EXPORTED = 10_000;
 const MINUTE_MS = 60_000;
 
-/** How far back, by the value of `since` in the address. */
+/** Periods of the log, by the value of `since` in the address. */
 export const SINCE: Readonly<Record<string, { text: string; minutes: number }>> = {
   '1h': { text: 'Last hour', minutes: 60 },
   '24h': { text: 'Last 24 hours', minutes: 1440 },

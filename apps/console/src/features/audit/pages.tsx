@@ -16,7 +16,7 @@ const TIMES = {
   ...Object.fromEntries(Object.entries(SINCE).map(([value, { text }]) => [value, text])),
 };
 
-/** Who did what, and who was refused. */
+/** The audit log: actions and their actors, and refused requests. */
 export function AuditPage() {
   useTitle('Audit log');
   const { search, change } = useAddress();

@@ -14,7 +14,7 @@ interface BarProps {
   readonly onChoose: (filter: string | undefined) => void;
 }
 
-/** What became of all rows, as one bar; each part filters the rows. */
+/** Numbers of rows by kind, as one bar; each part filters the rows. */
 export function Bar({ counts, chosen, filterOf, onChoose }: BarProps) {
   const parts = KINDS.filter((kind) => counts[kind] > 0);
   return (

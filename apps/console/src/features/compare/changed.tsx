@@ -58,7 +58,7 @@ export function WhatChanged({ comparison, candidate }: WhatChangedProps) {
   );
 }
 
-/** What of two experiments differs, each member by its path, and how much is the same. */
+/** Differences between two experiments, each member by its path, and the number of members that are the same. */
 function changesOf(before: ExperimentFacts, after: ExperimentFacts): { changed: MemberChange[]; same: number } {
   const facts = (of: ExperimentFacts) => ({ description: of.description ?? undefined, metadata: metadataOf(of) });
   const { changed, same } = members(facts(before), facts(after));

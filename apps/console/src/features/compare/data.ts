@@ -11,7 +11,7 @@ export const PAGE = 100;
 const KEPT_MS = 120_000;
 const STORING_MS = 1500;
 
-/** What is compared, and which rows of it are shown in which order. */
+/** The compared experiments, and the filters and order of the shown rows. */
 export interface Asked {
   readonly dataset: string;
   readonly experiments: readonly string[];
@@ -129,9 +129,9 @@ interface Run {
   readonly inputs?: unknown;
   readonly outputs?: unknown;
   readonly error?: string | null;
-  /** Of the workspace's own runs. */
+  /** Only in the workspace's own runs. */
   readonly extra?: unknown;
-  /** Of the runs of a share link, which can leave out any of these. */
+  /** Only in the runs of a share link, which can leave out any of these. */
   readonly metadata?: unknown;
   readonly reference_outputs?: unknown;
 }
@@ -152,7 +152,7 @@ export function useRun(id: string | undefined) {
   });
 }
 
-/** What a share link shows, for whoever has its token. */
+/** The thing that a share link shows, for whoever has its token. */
 export function useLink(token: string) {
   return useQuery({
     queryKey: ['shared', token, 'link'],
@@ -166,7 +166,7 @@ export function useLink(token: string) {
 export type Distributions = Schemas['Distributions'];
 const BINS = 20;
 
-/** How the scores or values of a key are distributed. */
+/** Distribution of the scores or values of a key. */
 export function useDistributions({ dataset, experiments, baseline }: Asked, key: string) {
   const { w } = useParams({ from: '/o/$w' });
   return useQuery({
@@ -181,7 +181,7 @@ export function useDistributions({ dataset, experiments, baseline }: Asked, key:
   });
 }
 
-/** What was said of an experiment when it was uploaded. */
+/** Description and metadata of an experiment, as they were uploaded. */
 export interface ExperimentFacts {
   readonly description: string | null;
   readonly extra: unknown;

@@ -5,7 +5,7 @@ export function stepLine(heights: readonly number[], width: number, height: numb
   return `M0,${height}${steps.join('')}V${height}`;
 }
 
-/** What each count is of the largest one; 0 of nothing. */
+/** Each count as a share of `most`; 0 when `most` is 0. */
 export function shares(counts: readonly number[], most: number): number[] {
   return counts.map((count) => (most > 0 ? count / most : 0));
 }

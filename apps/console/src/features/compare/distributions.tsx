@@ -18,7 +18,7 @@ interface DistributionsProps {
   readonly onKey: (key: string) => void;
 }
 
-/** How the scores of a key, and the latencies, are distributed in a candidate and in the baseline. */
+/** Distributions of the scores of a key, and of the latencies, in a candidate and in the baseline. */
 export function Distributions({ asked, comparison, candidate, shown, onKey }: DistributionsProps) {
   const { keys, categories, baseline, experiments } = comparison;
   const query = useDistributions(asked, shown);
@@ -172,7 +172,7 @@ function Grid({ grid, edges, lower }: { grid: Grid; edges: readonly number[]; lo
 
 type Grid = readonly (readonly number[])[];
 
-/** Of a key with few values, how large the part of each is. */
+/** Share of each value, for a key with few values. */
 function Parts({ found, sides }: SidesProps) {
   const labels = labelsOf(found, false);
   return (
@@ -238,7 +238,7 @@ function Matrix({ labels, grid, lower }: { labels: readonly string[]; grid: Grid
   );
 }
 
-/** What stands for the places of the counts; those of a matrix have a place for rows without a value as well. */
+/** Labels of the places of the counts; those of a matrix have a place for rows without a value as well. */
 function labelsOf({ kind, values }: Found, matrix: boolean): string[] {
   if (kind === 'pass/fail') return ['fail', 'pass'];
   return [...(values ?? []), 'other', ...(matrix ? ['none'] : [])];

@@ -63,7 +63,7 @@ interface ResultsProps {
   readonly baseline: string | undefined;
 }
 
-/** What each experiment made of an example. */
+/** Results of each experiment for an example. */
 function Results({ dataset, example, experiments, baseline }: ResultsProps) {
   const { w } = useParams({ from: FROM });
   const found = useRowAround({ dataset, experiments, baseline }, example);

@@ -28,7 +28,7 @@ interface HeadProps {
 
 const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
 
-/** What is known of each experiment on the key in focus. */
+/** Results of each experiment on the key in focus. */
 export function Head(props: HeadProps) {
   const { comparison, focus, filter, candidate, folded, onFold, onKey, onBaseline, onFilter, kept, onKeep } = props;
   const { keys, experiments, baseline } = comparison;
@@ -227,7 +227,7 @@ interface CategoryProps {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** How often each experiment got each value of a key whose values are no scores. */
+/** Number of times that each experiment got each value, for a key whose values are no scores. */
 function Category({ category: { key, values, results }, names }: CategoryProps) {
   const others = results.some(({ other }) => other > 0);
   return (

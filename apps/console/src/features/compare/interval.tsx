@@ -4,7 +4,7 @@ interface IntervalProps {
   readonly low: number;
   readonly high: number;
   readonly value: number;
-  /** What the ends of the axis stand for, on both sides of 0. */
+  /** Value at the ends of the axis, on both sides of 0. */
   readonly span: number;
   readonly clear: boolean;
   readonly tone: string;

@@ -156,7 +156,7 @@ export function RowPanel(props: RowPanelProps) {
   );
 }
 
-/** How an output differs: members by their paths, texts by words. */
+/** Differences of an output: members by their paths, texts by words. */
 function Changes({ before, after }: { before: unknown; after: unknown }) {
   const { changed, same } = members(before, after);
   return (

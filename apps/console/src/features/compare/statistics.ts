@@ -1,6 +1,6 @@
 import { figure, signed, whole } from '../../ui/format';
 
-/** What is read of the result of one experiment on one key. */
+/** The members of one experiment's result on one key that are read here. */
 export interface Tested {
   readonly experiment: string;
   readonly mean: number | null;
@@ -59,7 +59,10 @@ export function difference(value: number, kind: Keyed['kind']): string {
   return kind === 'pass/fail' ? `${signed(Number((value * 100).toPrecision(2)))} points` : signed(value);
 }
 
-/** What is known of an experiment on a key, as a sentence: also what was not found, and how large it could be. */
+/**
+ * Result of an experiment on a key, as a sentence. It also says that no difference was found, and how large one could
+ * be.
+ */
 export function verdictText({ kind }: Keyed, { difference: found, verdict, test }: Tested): string {
   if (!test || found === null || found === undefined || !test.interval) return 'nothing to compare';
   const { low, high } = test.interval;

@@ -10,7 +10,7 @@ interface ToolsProps {
   readonly focus: KeyComparison | undefined;
   readonly sort: string | undefined;
   readonly wholeTexts: boolean;
-  /** What the rows hold that are shown. */
+  /** Text that the shown rows contain. */
   readonly text: string;
   readonly searchable: boolean;
   /** Where the rows can be had as files; undefined where a browser cannot ask for them. */

@@ -21,11 +21,11 @@ const MOST_FINDINGS = 4;
 interface CompareViewProps {
   readonly dataset: string;
   readonly experiments: readonly string[];
-  /** What stands before the title. */
+  /** Element before the title. */
   readonly crumb: ReactNode;
-  /** What stands below it. */
+  /** Element below the title. */
   readonly note?: ReactNode;
-  /** What members of the workspace can do with a comparison; undefined for whoever has a share link. */
+  /** Actions of members of the workspace; undefined for whoever has a share link. */
   readonly own?: {
     readonly baseline: ReturnType<typeof useDatasetBaseline>;
     /** Rows can be saved as files. */
@@ -206,7 +206,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
   );
 }
 
-/** What one experiment is against the baseline of its dataset. */
+/** Result of one experiment against the baseline of its dataset. */
 function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | 'experiment' | 'baseline', string>) {
   const { w = '-' } = useParams({ strict: false });
   const { data } = useSummary(dataset, experiment, baseline);

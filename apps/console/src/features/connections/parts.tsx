@@ -54,7 +54,7 @@ interface CreateProps {
   readonly send: (values: Values) => Promise<unknown>;
   readonly stale: QueryKey;
   readonly onClose: () => void;
-  /** What is shown of the answer; the dialog closes by itself without. */
+  /** Renders the answer; without it the dialog closes by itself. */
   readonly done?: (answer: unknown) => ReactNode;
 }
 

@@ -22,7 +22,7 @@ const STATUSES: Readonly<Record<string, [Tone, string]>> = {
   set_aside: ['idle', 'Set aside'],
 };
 
-/** What is told of events, and whether that works. */
+/** Webhooks of the workspace, and the state of their deliveries. */
 export function WebhooksPage() {
   useTitle('Webhooks');
   const { w } = useParams({ from: '/o/$w' });

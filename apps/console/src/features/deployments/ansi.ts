@@ -28,7 +28,7 @@ export function spans(line: string): Span[] {
   return found;
 }
 
-/** What stands after the last carriage return, as progress bars write it. */
+/** The part after the last carriage return, as progress bars write it. */
 function written(line: string): string {
   const text = line.replace(/[\r\n]+$/, '');
   return text.slice(text.lastIndexOf('\r') + 1);

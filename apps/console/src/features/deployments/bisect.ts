@@ -1,21 +1,21 @@
 import { isUnderWay } from './words';
 
-/** What is read of a revision. */
+/** The members of a revision that are read here. */
 interface Numbered {
   readonly id: string;
   readonly number?: number;
   readonly status: string;
 }
 
-/** What is known of where a deployment became bad. */
+/** Result of the search for the revision with which a deployment became bad. */
 export interface Bisection<T extends Numbered> {
   /** The one to try next; undefined when there is none left. */
   readonly next?: T;
-  /** Those between the good and the bad one that can still be tried. */
+  /** Revisions between the good and the bad one that can still be tried. */
   readonly open: readonly T[];
   /** Most tries that are left. */
   readonly steps: number;
-  /** Those of which one is the first bad one, the oldest first: the bad one alone once it is found. */
+  /** Revisions of which one is the first bad one, the oldest first: the bad one alone once it is found. */
   readonly suspects: readonly T[];
 }
 
@@ -59,7 +59,7 @@ export function numbersIn(text: string | undefined): number[] {
   return (text ?? '').split(',').flatMap((part) => numberIn(part) ?? []);
 }
 
-/** Whether a revision runs, by itself or deployed again as another one. */
+/** True when a revision runs, by itself or deployed again as another one. */
 export function runsAs(
   live: (Numbered & { readonly redeployed_from?: string | null }) | undefined,
   revision: { readonly id: string },

@@ -54,7 +54,7 @@ interface Planned {
   readonly plan: Schemas['DeploymentPlan'];
 }
 
-/** What somebody else changed meanwhile, and what both changed. */
+/** Changes that somebody else made meanwhile, and the members that both changed. */
 interface Merge {
   readonly theirs: readonly MemberChange[];
   readonly conflicts: readonly string[];
@@ -281,7 +281,7 @@ function Merged({ theirs, conflicts }: Merge) {
   );
 }
 
-/** Those that are stored; a field for the first one of a deployment that has none. */
+/** Stored secrets; for a deployment without any, a field for the first one. */
 function secretsAtFirst(deployment: Deployment, withField: boolean): SecretDraft[] {
   const stored = kept(deployment);
   return withField && stored.length === 0 ? [{ name: '' }] : stored;

@@ -1,7 +1,7 @@
 import type { MemberChange } from '../../ui/changes';
 import type { Deployment } from './words';
 
-/** What can be changed of a deployment, by the paths of its members, such as `source_config.resource_spec.cpu`. */
+/** Members of a deployment that can be changed, by their paths, such as `source_config.resource_spec.cpu`. */
 export type Draft = Readonly<Record<string, unknown>>;
 
 const SPEC = 'source_config.resource_spec.';

@@ -67,7 +67,7 @@ export function useDeployment(id: string) {
   });
 }
 
-/** What runs of a deployment; `changedAt` is when the deployment was last changed. */
+/** Health of the running program; `changedAt` is the time of the deployment's last change. */
 export function useHealth(id: string, changedAt?: string) {
   const w = useWorkspace();
   const health = useQuery({
@@ -107,7 +107,7 @@ export function useRevisions(id: string) {
   });
 }
 
-/** What happened to a deployment, the newest first; `types` separated by commas, all when undefined. */
+/** Events of a deployment, the newest first; `types` separated by commas, all when undefined. */
 export function useHistory(id: string, types?: string) {
   const w = useWorkspace();
   return useInfiniteQuery({
@@ -132,7 +132,7 @@ export function elements<T>(query: { data?: { pages: readonly { body: { resource
   return query.data?.pages.flatMap(({ body }) => body.resources) ?? [];
 }
 
-/** What differs between two revisions. */
+/** Differences between two revisions. */
 export function useDifference(id: string, from: string | undefined, to: string | undefined) {
   const w = useWorkspace();
   return useQuery({

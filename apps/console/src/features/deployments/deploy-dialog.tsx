@@ -22,7 +22,7 @@ const CONFIG = 'langgraph.json';
 /** Files that are listed; of more, their number is said. */
 const MOST_LISTED = 1000;
 
-/** What is to be deployed: the files of a folder, or an archive as it is. */
+/** The source to deploy: the files of a folder, or an archive as it is. */
 interface Source {
   readonly name: string;
   readonly folder?: SourceFiles;
@@ -169,7 +169,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
   );
 }
 
-/** What is sent, before it is. */
+/** The source, shown before it is sent. */
 function Sent({ name, folder, archive }: Source) {
   if (archive) {
     return (
@@ -227,7 +227,7 @@ async function ofArchive(archive: File): Promise<Source> {
   return { name: archive.name.replace(ARCHIVE, ''), archive };
 }
 
-/** What is dropped can be read at once only; its files are read afterwards. */
+/** Reads the entries of a drop at once, because they are gone afterwards; their files are read later. */
 function ofDropped({ items }: DataTransfer): () => Promise<Source> {
   const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   return async () => {

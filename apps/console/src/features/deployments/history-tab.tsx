@@ -17,7 +17,7 @@ const FOLDS = { '': 'Folded by request', full: 'Every event' };
 interface HistoryProps {
   readonly deployment: Pick<Shown['deployment'], 'id'>;
   readonly revisions: Shown['revisions'];
-  /** Whether the deployment has been deleted, so that only its history is left. */
+  /** True when the deployment has been deleted, so that only its history is left. */
   readonly gone?: boolean;
 }
 
@@ -127,7 +127,7 @@ function isOpen(entry: string | undefined, entries: Step['entries']): boolean {
   return entry !== undefined && entries.some(({ version }) => String(version) === entry);
 }
 
-/** What happened, by the entry that began it. */
+/** Title of a step, by the entry that began it. */
 function what({ type, actor, reason }: HistoryEntry): string {
   if (type === 'RevisionActivated' && reason) return 'Taken back';
   return type === 'RevisionCreated' && !actor?.startsWith('system:') ? 'Redeployed' : titleOf(type);

@@ -31,7 +31,7 @@ function isSameCause(newer: HistoryEntry, older: HistoryEntry): boolean {
   return older.request_id === null && newer.actor === older.actor;
 }
 
-/** What an entry, or several, changed in all that people set; without what merely follows from it. */
+/** Changes of one or more entries in the members that people set; without those that merely follow from them. */
 export function changesOf(entries: readonly HistoryEntry[]): MemberChange[] {
   const changed = new Map<string, MemberChange>();
   for (const { changes } of [...entries].sort((a, b) => a.version - b.version)) {
@@ -46,7 +46,7 @@ export function changesOf(entries: readonly HistoryEntry[]): MemberChange[] {
     .sort((a, b) => a.member.localeCompare(b.member));
 }
 
-/** What differs between two versions, from the entries of a history that reaches back to the earlier one. */
+/** Differences between two versions, from the entries of a history that reaches back to the earlier one. */
 export function between(entries: readonly HistoryEntry[], from: number, to: number): MemberChange[] {
   const [first, last] = from < to ? [from, to] : [to, from];
   const changes = changesOf(entries.filter(({ version }) => version > first && version <= last));

@@ -197,7 +197,7 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
   );
 }
 
-/** What a revision deploys. */
+/** Artefact that a revision deploys. */
 export function Artefact({ config }: { config: Parameters<typeof artefact>[0] }) {
   const { short, full } = artefact(config);
   return (

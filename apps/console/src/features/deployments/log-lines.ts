@@ -47,9 +47,9 @@ function read(
 
 interface Lines {
   readonly lines: readonly LogLine[];
-  /** Whether older lines may be left in the service. */
+  /** True when older lines may be left in the service. */
   readonly older: boolean;
-  /** How many lines were put before the others, ever. */
+  /** Number of lines that were ever put before the others. */
   readonly before: number;
 }
 

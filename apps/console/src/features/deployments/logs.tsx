@@ -26,7 +26,7 @@ const LEAST = Object.fromEntries(
 );
 const EVERY = 'all';
 
-/** What builds, deployments and programs print: the newest lines, followed until one scrolls up. */
+/** Output of builds, deployments and programs: the newest lines, followed until one scrolls up. */
 export function Logs({ deployment, revisions }: Shown) {
   const { search, change } = useAddress();
   const newest = revisions[0]!;

@@ -6,7 +6,7 @@ import type { Deployment } from './words';
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Whether this browser, on the machine of the server, can be shown the pages of a deployment. */
+/** True when this browser, on the machine of the server, can be shown the pages of a deployment. */
 export function hasPages({ executor, source_config, status }: Deployment): boolean {
   const isHere = LOOPBACK.test(window.location.hostname);
   return executor === 'local' && Boolean(source_config.custom_url) && isHere && status !== 'AWAITING_DELETE';

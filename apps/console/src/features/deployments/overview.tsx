@@ -25,7 +25,7 @@ const RECENT = 5;
 /** Executors that can stop and start what they have deployed. */
 const CONTROLLING = ['kubernetes', 'local'];
 
-/** What runs, what happened lately, and what was at any time before. */
+/** The running program, the latest events, and the state at any earlier time. */
 export function Overview({ deployment, revisions }: Shown) {
   const history = useHistory(deployment.id);
   const live = revisions.find(({ id }) => id === deployment.active_revision_id);
@@ -56,7 +56,7 @@ export function Overview({ deployment, revisions }: Shown) {
   );
 }
 
-/** What runs, as the executor knows it, and why the latest revision has failed or waits. */
+/** Health of the program, as the executor knows it, and the reason why the latest revision has failed or waits. */
 function Health({ deployment }: { deployment: Deployment }) {
   const { data } = useHealth(deployment.id, deployment.updated_at);
   if (!data) return null;

@@ -122,7 +122,7 @@ function padded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** Whether a file begins with `#!`: browsers do not tell which files may be executed. */
+/** True when a file begins with `#!`: browsers do not tell which files may be executed. */
 async function isScript(file: File): Promise<boolean> {
   return (await file.slice(0, 2).text()) === '#!';
 }

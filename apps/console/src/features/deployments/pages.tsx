@@ -33,7 +33,7 @@ const TABS = {
   settings: 'Settings',
 };
 
-/** What every part of the page of a deployment shows. */
+/** Data of every part of a deployment's page. */
 export interface Shown {
   readonly deployment: Deployment;
   readonly etag?: string;
@@ -116,7 +116,7 @@ export function DeploymentPage() {
   );
 }
 
-/** What runs now, and what is under way. */
+/** The running revision, and the one that is under way. */
 function Now({ deployment, revisions }: Shown) {
   const { status, active_revision_id, latest_revision_id, source_config } = deployment;
   const live = revisions.find(({ id }) => id === active_revision_id);

@@ -12,7 +12,7 @@ import { artefact, type Deployment, hasRun, type Revision, revisionName, revisio
 
 type Planned = Schemas['DeploymentPlan'];
 
-/** What a write will do, before it is done. */
+/** Changes that a write will make, before it is sent. */
 export function Plan({ changes, creates_revision, pauses_push, warnings = [] }: Planned) {
   return (
     <section className={css.plan} aria-label="Plan">
@@ -58,7 +58,7 @@ function useCarryOut(id: string, plan: { refetch(): unknown }, write: () => Prom
   return { ...carryOut, stale: isStale(carryOut.error) };
 }
 
-/** Whether a change was refused because the deployment is not as it was any more. */
+/** True when a change was refused because the deployment has changed since. */
 export function isStale(error: Error | null): boolean {
   return error instanceof ApiError && error.status === 412;
 }
@@ -159,7 +159,7 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
 interface ActProps {
   readonly deployment: Deployment;
   readonly title: string;
-  /** What will happen. */
+  /** Sentences about the effects of the action. */
   readonly lead: string;
   readonly action: string;
   readonly act: (header: ReturnType<typeof writeHeaders>) => Promise<unknown>;

@@ -181,7 +181,7 @@ interface DifferenceProps {
   readonly onOther: (id: string) => void;
 }
 
-/** What a revision changed against another one: the one before it unless another is chosen. */
+/** Changes of a revision against another one: the one before it unless another is chosen. */
 function Difference({ deployment, revision, revisions, other, onOther }: DifferenceProps) {
   const before = revisions[revisions.indexOf(revision) + 1];
   const from = other ?? before?.id;

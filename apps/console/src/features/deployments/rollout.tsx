@@ -11,12 +11,12 @@ import { isUnderWay, revisionTone, spoken } from './words';
 interface RolloutProps {
   readonly id: string;
   readonly revision: string;
-  /** What the button says that closes it. */
+  /** Label of the button that closes it. */
   readonly action: string;
   readonly onClose: () => void;
 }
 
-/** What building and deploying a revision print, to its end, and then its address, or why it has failed. */
+/** Output of building and deploying a revision, to its end, and then its address, or the reason why it has failed. */
 export function Rollout({ id, revision: revisionId, action, onClose }: RolloutProps) {
   const revision = useNamedRevisions([{ deployment: id, revision: revisionId }]).get(revisionId);
   const [follow, setFollow] = useState(true);

@@ -9,7 +9,7 @@ import type { Shown } from './pages';
 import { DeleteDialog } from './plans';
 import { SOURCES } from './words';
 
-/** How a deployment is set up, and its end. */
+/** Configuration of a deployment, and its deletion. */
 export function Settings({ deployment }: Shown) {
   const [deleting, setDeleting] = useState(false);
   const navigate = useNavigate();

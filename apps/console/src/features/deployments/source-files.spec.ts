@@ -7,7 +7,7 @@ import { sourceFiles as filesOfCommandLine } from '../../../../cli/src/deploymen
 import { pack } from './pack';
 import { chosenFolder, type Entry, sourceFiles } from './source-files';
 
-/** What is chosen in a browser and packed there, against the command line and a tar of the system. */
+/** This file compares an archive that a browser packs with one by the command line, and one by the system's tar. */
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'fairlead-console-source-'))));

@@ -90,7 +90,7 @@ export function chosenFolder(files: Iterable<File>): Entry {
   return entry(...chosen);
 }
 
-/** What was dropped on the page, of which nothing is read yet. */
+/** An entry that was dropped on the page, of which nothing is read yet. */
 export function droppedEntry(dropped: FileSystemEntry): Entry {
   const { name } = dropped;
   if (dropped.isFile) {

@@ -188,7 +188,7 @@ function Past({ id, version }: { id: string; version: number }) {
   return <State deployment={past.data} />;
 }
 
-/** What was deployed with which settings. */
+/** State of a deployment at an earlier time: its artefact and settings. */
 function State({ deployment }: { deployment: Deployment }) {
   const { source_config, source_revision_config, secrets, secret_references } = deployment;
   const spec = Object.entries(source_config.resource_spec ?? {}).filter(([, value]) => value !== null);

@@ -77,7 +77,7 @@ export function hasRun(revision: NumberedRevision, live: NumberedRevision | unde
   return revision.status === 'DEPLOYED' && !(live && isTakenBack(revision, live));
 }
 
-/** Whether a revision is still to change by itself. */
+/** True when a revision is still to change by itself. */
 export function isUnderWay(status: string): boolean {
   return !ENDED.includes(status);
 }
@@ -96,7 +96,7 @@ export const SOURCES: Readonly<Record<string, string>> = {
   internal_template: 'Template',
 };
 
-/** What a revision deploys, in short and in full: the tag of an image, a branch with its commit, an upload. */
+/** Artefact of a revision, in short and in full: the tag of an image, a branch with its commit, an upload. */
 export function artefact(config: Revision['source_revision_config']): { short: string; full: string } {
   const { image_uri, repo_ref, repo_commit_sha, source_tarball_path } = config;
   if (image_uri) {
@@ -138,21 +138,21 @@ const TITLES: Readonly<Record<string, string>> = {
   CommandEnded: 'Command ended',
 };
 
-/** What happened, in two words. */
+/** Title of an event, in two words. */
 export function titleOf(type: string): string {
   return TITLES[type] ?? type;
 }
 
 export const EVENT_TYPES = Object.keys(TITLES);
 
-/** Who did it: the description of a key, the name of a service, or nobody who was recorded. */
+/** Name of the actor: the description of a key, the name of a service, or `not recorded`. */
 export function actorOf({ actor, actor_name }: { actor?: string | null; actor_name?: string | null }): string {
   if (actor_name) return actor_name;
   if (!actor) return 'not recorded';
   return actor.startsWith('system:') ? actor.slice('system:'.length) : `key ${actor.slice(0, 8)}`;
 }
 
-/** What a revision is called: its number, or the beginning of its id. */
+/** Name of a revision: its number, or the beginning of its id. */
 export function revisionName({ id, number }: { id: string; number?: number }): string {
   return number === undefined ? id.slice(0, 8) : `v${number}`;
 }

@@ -69,7 +69,7 @@ export function useExamples(dataset: string) {
   });
 }
 
-/** Whether the rows of an experiment are still being stored: it has no statistics yet. */
+/** True while the rows of an experiment are being stored: it has no statistics yet. */
 export function isStoring({ run_count }: Pick<Session, 'run_count'>): boolean {
   return run_count === null;
 }

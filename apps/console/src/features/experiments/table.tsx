@@ -25,7 +25,7 @@ const MOST_FACETS = 100;
 interface ListedProps {
   /** Only the experiments on this dataset. */
   readonly dataset?: string;
-  /** What stands in place of a list that has nothing at all. */
+  /** Element in place of a list that has nothing at all. */
   readonly none: ReactNode;
 }
 

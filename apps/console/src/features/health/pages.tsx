@@ -12,7 +12,7 @@ import css from './health.module.css';
 type Parked = Schemas['ParkedSubject'];
 
 const LOOK_MS = 10_000;
-/** Whether the service works, what it gave up on, and how much of its share the workspace uses. */
+/** Readiness of the service, work that it gave up on, and the workspace's use of its share. */
 export function HealthPage() {
   useTitle('Health');
   const { w } = useParams({ from: '/o/$w' });

@@ -2,7 +2,7 @@ import { printLossless } from '../../api/lossless';
 import { Copy, LongText } from '../../ui/parts';
 import css from './runs.module.css';
 
-/** What went into a run, what came out, and why it failed; what it has no member for is left out. */
+/** Input, output and error of a run; parts that it has no member for are left out. */
 export function RunParts({ run }: { run: Readonly<Record<string, unknown>> }) {
   const metadata = run.extra ?? run.metadata;
   return (

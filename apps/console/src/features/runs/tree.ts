@@ -1,4 +1,4 @@
-/** What is read of a run to find its place below a shared one. */
+/** The members of a run that show its place below a shared one. */
 interface TreeRun {
   readonly id: string;
   readonly parent_run_id?: string | null;

@@ -51,7 +51,7 @@ export function Keyboard({ w }: { w: string }) {
   );
 }
 
-/** What can be gone to: a page, or something of the workspace that has a page of its own. */
+/** A place to go to: a page, or something of the workspace that has a page of its own. */
 interface Target {
   readonly id: string;
   readonly name: string;

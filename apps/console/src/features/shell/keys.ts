@@ -29,7 +29,7 @@ const SINGLE: Readonly<Record<string, Command | undefined>> = { '/': 'filter', '
 
 type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>;
 
-/** What a pressed key does; `begun` when `g` was pressed just before. */
+/** Command of a pressed key; `begun` when `g` was pressed just before. */
 export function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Press, begun: boolean): Command | undefined {
   if (altKey) return undefined;
   if (ctrlKey || metaKey) return key.toLowerCase() === 'k' && !shiftKey ? 'pages' : undefined;

@@ -7,7 +7,7 @@ import css from './shell.module.css';
 const NOT_OFFERED = /^\/(?:hub|prompts|context)(?:\/|$)/;
 const SHARED = /^\/public\//;
 
-/** What is asked for, once somebody is signed in where that is needed; the address stays meanwhile. */
+/** The page at the address, once somebody is signed in where that is needed; the address stays meanwhile. */
 export function Root() {
   const { pathname } = useLocation();
   if (NOT_OFFERED.test(pathname)) return <NotOffered />;
@@ -23,7 +23,7 @@ function SignedIn({ login }: { login: boolean }) {
   return session.data === null || login ? <Login /> : <Outlet />;
 }
 
-/** What stands in the place of a page that does not exist. */
+/** Page in the place of one that does not exist. */
 export function NotFound() {
   useTitle('No such page');
   return (
