@@ -11,7 +11,7 @@ import { Replica } from './replica';
 import { inTurns } from './turns';
 
 interface ClusterOptions {
-  /** What every process is given: its settings, the address of the database among them. */
+  /** Environment of every process: its settings, the address of the database among them. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the gateways listen; 0 is a free port. */
   readonly port: number;
@@ -34,7 +34,7 @@ const POLL_MS = 250;
 /** Processes that start at a time. With all at once, each is so slow that the database seems not to answer it. */
 const STARTS_FOR_EACH_CORE = 2;
 
-/** How many processes there are with so many of each. */
+/** Number of processes when there are `replicas` of each. */
 export function processesOf(replicas: number): number {
   return (SERVICE_NAMES.length + 1) * replicas;
 }

@@ -22,7 +22,7 @@ describeKafka('The Kafka of a cluster', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Of the process that works on the directory and whose command line begins so. */
+  /** Id of the process that works on the directory and whose command line begins with `program`. */
   function pidOf(program: RegExp): number | undefined {
     const processes = execFileSync('ps', ['-e', '-ww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
     const found = processes.flatMap((line) => {

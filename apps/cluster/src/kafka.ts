@@ -4,7 +4,7 @@ import type { Log } from './log';
 import { Replica } from './replica';
 
 export interface RunningKafka {
-  /** What `KAFKA_BROKERS` takes. */
+  /** Value of `KAFKA_BROKERS`. */
   readonly addresses: string;
   stop(): Promise<void>;
 }

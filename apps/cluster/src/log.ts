@@ -17,7 +17,7 @@ const LEVELS = new Map([
   [50, 'error'],
   [60, 'fatal'],
 ]);
-/** What moves a terminal's cursor or changes its state, and marks that reorder text. */
+/** Characters that move a terminal's cursor or change its state, and marks that reorder text. */
 // eslint-disable-next-line no-control-regex
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** Members that are told in words, or that every line of a process repeats. */
@@ -34,7 +34,7 @@ export class Log {
   constructor(
     private readonly write: (line: string) => void,
     colors: boolean,
-    /** Of the column of names. */
+    /** Width of the column of names. */
     private readonly width: number,
   ) {
     this.paint = colors ? (text, color) => `\u001b[${color}m${text}\u001b[0m` : (text) => text;

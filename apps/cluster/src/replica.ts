@@ -32,7 +32,7 @@ export class Replica {
     return this.options.name;
   }
 
-  /** Of the process that runs now. */
+  /** Id of the process that runs now. */
   get pid(): number | undefined {
     return this.child?.pid;
   }

@@ -10,7 +10,7 @@ export function accepted(message: IncomingMessage, base: string): IncomingMessag
   throw new Failure(`${base} answered with ${type ?? 'nothing'}: is that the address of Fairlead?`);
 }
 
-/** What an answer of 300 or more says. */
+/** Failure for an answer of 300 or more. */
 export function refusal(message: IncomingMessage, text: string, base: string): Failure {
   const { statusCode: status = 0, statusMessage, headers } = message;
   if (status < 400) {

@@ -8,7 +8,7 @@ const TIMEOUT_S = 60;
 /** A request that takes longer shows that it does. */
 const SLOW_MS = 1000;
 
-/** What a command works with. */
+/** Services and options that a command works with. */
 export class Context {
   readonly out: Output;
   readonly signal = signal;

@@ -10,7 +10,7 @@ export async function show(context: Context, { text, headers }: Answer): Promise
   else await showDeployment(context, JSON.parse(text) as Deployment, headers.etag);
 }
 
-/** What a plan of the API tells. */
+/** Plan of a change, as the API answers it. */
 interface Plan {
   readonly changes: readonly Change[];
   readonly creates_revision: boolean;

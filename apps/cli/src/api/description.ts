@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a JSON schema says, as far as the command line looks at it. */
+/** A JSON schema, with the members that the command line reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly Schema[];

@@ -2,7 +2,7 @@ import { EXIT, Failure, Usage } from '../failure';
 import { clean } from '../output/text';
 import { type Api, isUuid, type Query } from './api';
 
-/** What has an id and a name: where it is listed, and the members that name it, the best first. */
+/** A kind of thing with an id and a name: its list, and the members that name it, the best first. */
 interface Named {
   readonly path: string;
   readonly names: readonly string[];

@@ -22,7 +22,7 @@ interface Listed<T> {
   readonly json: string;
 }
 
-/** What is asked for with the next page: how many items, and where it begins. */
+/** Query of the next page: the number of items, and where it begins. */
 export type PageQuery = Readonly<Record<'limit' | 'offset', number> & Partial<Record<'cursor', string>>>;
 
 /**
@@ -63,7 +63,7 @@ export async function listed<T>(
 interface ListPage<T> {
   readonly items: readonly T[];
   readonly json: string;
-  /** That of the next page: null on the last one, undefined where pages have none. */
+  /** Cursor of the next page: null on the last one, undefined where pages have none. */
   readonly cursor?: string | null;
   /** Number of items on all pages, where the service tells it. */
   readonly total?: number;

@@ -11,8 +11,8 @@ interface Problem {
 }
 
 /**
- * What an error answer says, as lines for a reader: its sentence, or a line for each problem with the place in the
- * request. Undefined when the answer is not of the service's shape.
+ * Lines of an error answer for a reader: its sentence, or a line for each problem with the place in the request.
+ * Undefined when the answer is not of the service's shape.
  */
 export function problemLines(answer: unknown, lineOf: LineOf = () => undefined): string[] | undefined {
   const detail = (answer as { detail?: unknown } | null | undefined)?.detail;

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Usage } from '../failure';
 
-/** What `fairlead key save` keeps. */
+/** Settings that `fairlead key save` keeps. */
 interface Profile {
   readonly url?: string;
   readonly key?: string;

@@ -1,4 +1,4 @@
-/** What is read of the API's answers. */
+/** This file declares the members of the API's answers that the command line reads. */
 
 export interface Page<T> {
   readonly resources: readonly T[];
@@ -37,7 +37,7 @@ export interface Revision {
   readonly reason?: string | null;
 }
 
-/** What runs of a deployment. */
+/** Health of a deployment's program. */
 export interface Health {
   readonly state: string;
   readonly detail: string;
@@ -101,7 +101,7 @@ export interface Session {
   readonly session_feedback_stats?: Readonly<Record<string, Statistics>> | null;
 }
 
-/** Of the scores of one key; `values` counts those that are text. */
+/** Statistics of the scores of one key; `values` counts those that are text. */
 export interface Statistics {
   readonly n: number;
   readonly avg: number | null;

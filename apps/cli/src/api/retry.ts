@@ -1,4 +1,4 @@
-/** How an attempt at a request went: the status of the answer, or the code of the error that came instead. */
+/** Result of an attempt at a request: the status of the answer, or the code of the error that came instead. */
 interface Outcome {
   readonly status?: number;
   readonly retryAfter?: string;

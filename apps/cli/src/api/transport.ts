@@ -38,7 +38,7 @@ export async function textOf(message: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What went wrong with a connection, in a sentence. */
+/** Failure of a connection, with a sentence about its cause. */
 export function transportFailure(error: unknown, base: string, idleMs: number): Failure {
   if (error instanceof Failure) return error;
   const { code, message } = error as NodeJS.ErrnoException;

@@ -55,7 +55,7 @@ async function waitUntilGone({ api, timeoutMs }: Context, path: string, name: st
   }
 }
 
-/** Whether the deployment does not exist any more: false as well when the service is too slow to say so. */
+/** True when the deployment does not exist any more; false as well when the service is too slow to answer. */
 async function isGone(api: Api, path: string): Promise<boolean> {
   try {
     await api.read(path);

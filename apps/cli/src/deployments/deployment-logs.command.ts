@@ -36,7 +36,7 @@ interface LogLine {
 const PAGE = 1000;
 const DEFAULT = 200;
 const LOOK_MS = 1000;
-/** How long the service waits for lines of a program, and the pause after each answer. */
+/** Time for which the service waits for lines of a program, and the pause after each answer. */
 const WAIT_S = 20;
 const REST_MS = 250;
 const LEVELS = ['debug', 'info', 'warn', 'error', 'critical'];
@@ -97,7 +97,7 @@ function level(text: string): string {
   return known === 'warn' ? 'WARNING' : known.toUpperCase();
 }
 
-/** What the steps of a revision wrote, and what the program of its deployment writes. */
+/** Lines that the steps of a revision wrote, and those that the program of its deployment writes. */
 export class RolloutLogs {
   constructor(
     private readonly context: Context,

@@ -10,7 +10,7 @@ import { Failure } from '../failure';
 import { reaches } from '../table/group';
 import { clean } from '../output/text';
 
-/** What opens an address with the user's browser, by the name of the platform. */
+/** Commands that open an address with the user's browser, by the name of the platform. */
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],

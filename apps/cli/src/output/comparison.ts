@@ -19,7 +19,7 @@ interface KeyResult {
   >;
 }
 
-/** What is read of a comparison. */
+/** The members of a comparison that the command line reads. */
 export interface Comparison {
   readonly dataset_id: string;
   readonly baseline: string;
@@ -215,7 +215,7 @@ export function regressed({ page }: Comparison): ComparedRow[] {
   return page.rows.filter(({ regression }) => regression !== null && regression > 0);
 }
 
-/** What a row came to in each experiment: its name, what came out, and the scores. */
+/** Name, output and scores of each experiment for a row. */
 export function rowCells({ experiments, keys }: Comparison, { cells }: ComparedRow): [string, string, string][] {
   return cells.map((cell, index) => {
     const name = clean(experiments[index]?.name ?? '');

@@ -13,7 +13,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   INTERRUPTED: 'yellow',
 };
 
-/** What the executor `record` has done. */
+/** Sentence about a deployment of the executor `record`. */
 export const RECORDED = 'record: recorded, nothing is run';
 
 function toKnow({ executor, stopped }: Deployment): string {

@@ -25,7 +25,7 @@ interface OutputOptions {
 /** Where a command writes: results to stdout; notes, progress and errors to stderr. */
 export class Output {
   readonly json: boolean;
-  /** Whether somebody watches stderr. */
+  /** True when somebody watches stderr. */
   readonly watched = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
   private spinner: Spinner | undefined;
   private readonly colored: { readonly out: boolean; readonly err: boolean };

@@ -9,7 +9,7 @@ import type { Given } from './group';
 
 type Values = Record<string, unknown>;
 
-/** What the options say, by member of the query or the body; ids in place of names. */
+/** Values of the options, by member of the query or the body; ids in place of names. */
 export async function givenValues(
   api: Api,
   place: Given['place'],

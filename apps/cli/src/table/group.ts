@@ -15,7 +15,7 @@ interface Line {
   readonly route: string;
   /** Arguments and options of the example in its help. */
   readonly example?: string;
-  /** What the command does; by default what the API says of the route. */
+  /** Summary of the command; by default the summary of the route in the API. */
   readonly about?: string;
   /** Members of the query that are written as arguments. */
   readonly args?: readonly string[];

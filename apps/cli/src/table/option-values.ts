@@ -4,7 +4,7 @@ import { isUuid } from '../api/api';
 import { kindOf } from '../api/kinds';
 import { time } from '../api/lists';
 
-/** What an option takes: the words for its value in help, and how the text becomes a value. */
+/** Value of an option: its words in help, and the function that makes a value of the text. */
 interface OptionValue {
   readonly placeholder: string;
   readonly choices?: readonly string[];

@@ -85,7 +85,7 @@ async function showList(context: Context, built: Built, call: Call, options: Opt
   out.note(/^(?:what|the) /.test(things) ? 'Nothing.' : `No ${things}.`);
 }
 
-/** Those of the parameters of a page that the route takes. */
+/** Parameters of a page that the route takes. */
 function pagingOf(built: Built, page: PageQuery & { readonly count?: true }): Record<string, unknown> {
   const taken = parameters(built);
   const entries = Object.entries({ ...page, after: page.cursor }).filter(([name]) => taken.has(name));

@@ -13,7 +13,9 @@ interface OpenApiOperation {
 
 const KEPT = ['anyOf', 'oneOf', 'allOf', 'type', 'format', 'enum', 'const', 'minimum', 'maximum', 'items', 'required'];
 
-/** What the command line has to know of an OpenAPI document: options, bodies and their members, no answers. */
+/**
+ * The parts of an OpenAPI document that the command line has to know: options, bodies and their members, no answers.
+ */
 export function describeApi({ paths, components }: OpenApi): Description {
   const used = new Set<string>();
   const pruned = (schema: Schema): Schema => {

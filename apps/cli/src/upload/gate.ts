@@ -1,6 +1,6 @@
 import { Usage } from '../failure';
 
-/** What the service's gate takes beside the experiments. */
+/** Limits that the service's gate takes beside the experiments. */
 interface Limits {
   keys: Record<
     string,
@@ -82,7 +82,7 @@ export function gateLimits(expressions: readonly string[], lowerIsBetter: Readon
   return limits;
 }
 
-/** How much worse a mean may be, of a limit on its difference from the baseline's. */
+/** Largest change of a mean for the worse, from a limit on its difference from the baseline's. */
 function drop(expression: string, key: string, operator: string, value: number, lower: boolean): number {
   if ((operator === '<=') === lower) return lower ? value : -value;
   throw new Usage(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rowName } from './import-report';
 
-/** Of row ids that are made here. */
+/** Namespace of the row ids that are made here. */
 const NAMESPACE = Buffer.from('6b1d6b1c3d5f5d1ea3cf1ad0f1eab7e0', 'hex');
 const UUID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 

@@ -65,6 +65,6 @@ export function scorePart(key: string, keys: ReadonlySet<string>): { key: string
   return { key: base, member: last === 'reason' ? 'comment' : (last as ScoreMember) };
 }
 
-/** What there is, for a message. */
+/** Targets of columns, for a message. */
 export const TARGETS =
   'inputs.NAME, expected_outputs.NAME, actual_outputs.NAME, run_metadata.NAME, scores.KEY, row_id, start_time, end_time, latency, run_name, error';

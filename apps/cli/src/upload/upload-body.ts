@@ -10,7 +10,7 @@ export interface FileRow {
   readonly line: number;
 }
 
-/** What an upload says of the experiment as a whole. */
+/** Members of an upload about the experiment as a whole. */
 export interface Header {
   readonly experiment_name: string;
   readonly experiment_description?: string;
@@ -22,7 +22,7 @@ export interface Header {
 
 export interface BodyOptions {
   readonly header: Header;
-  /** Of the experiment; the span of its rows when absent. */
+  /** Start and end of the experiment; the span of its rows when absent. */
   readonly start?: string;
   readonly end?: string;
   /** ISO time of rows that have none. */

@@ -57,7 +57,7 @@ export class UploadProgress {
     this.bar?.stop();
   }
 
-  /** How it went, in a line. */
+  /** Prints the result in a line. */
   done(): void {
     this.stop();
     if (!this.out.json) this.out.note(`${this.title}: ${this.said}`);

@@ -14,7 +14,7 @@ import type { UploadFile } from './upload.file';
 import { UploadProgress } from './upload.progress';
 
 interface SendOptions {
-  /** How rows become a body; undefined when the file is one. */
+  /** Options for making a body of rows; undefined when the file is one. */
   readonly body: BodyOptions | undefined;
   /** Options for reading the rows. */
   readonly rows: Omit<RowOptions, 'report'>;
