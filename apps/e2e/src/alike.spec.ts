@@ -45,7 +45,7 @@ afterAll(async () => {
   await apart?.service.stop();
 });
 
-/** What a request or an answer has for itself. */
+/** Parts of a request or an answer that differ each time. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>'],
   // The name of an example begins with digits of its id.
@@ -67,7 +67,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/"(latency|first_token|duration|ms|total_time|position|expires)\w*":"?[\d.]+"?/g, '"$1":"<number>"'],
 ];
 const VARYING_HEADERS = new Set(['date', 'x-request-id', 'etag', 'content-length', 'ratelimit', 'last-modified']);
-/** Those that hold a state of their own each time. */
+/** Headers that hold a state of their own each time. */
 const RANDOM_HEADERS = new Set(['location', 'set-cookie']);
 
 async function seen(response: Response) {
@@ -99,7 +99,7 @@ function send({ service }: Side, { route, path, key, body, headers }: Sent): Pro
   });
 }
 
-/** What a request that succeeds is answered by both; one that only reads is repeated while views still catch up. */
+/** Answers of both to a request that succeeds; a request that only reads is repeated while views still catch up. */
 async function answers(route: api.Route, index: number) {
   const ask = async (where: Side) => seen(await send(where, where.successes.requestsTo(route)[index]!));
   const reads = route.method === 'GET' || route.scope === 'read';

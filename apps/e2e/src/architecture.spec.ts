@@ -9,11 +9,11 @@ import { executedFiles } from './testing/executed-files';
 
 const page = readFileSync(join(__dirname, '../../../docs/architecture.md'), 'utf8');
 
-/** What the walk leaves out: the server, the validators, the store that appends, and the followers. */
+/** Files that the walk leaves out: the server, the validators, the store that appends, and the followers. */
 const OUTSIDE = /^libs\/(edge|service|schema)\/|^libs\/eventing\/src\/(postgres|followers)\//;
 const MOST_STEPS = 15;
 const RUNS = 20;
-/** What timers do cannot fall into every run when a run takes less than this (ms). */
+/** Duration below which the work of timers cannot fall into every run (ms). */
 const SHORT_MS = 100;
 
 /** The files in the first column of the table below a heading. */

@@ -10,11 +10,11 @@ import { type Outside, startOutside } from './testing/outside';
 
 const NARROW = { width: 390, height: 844 };
 const WIDE = { width: 1280, height: 800 };
-/** What is wider than the window, or than the dialog that it is in. Runs in the page. */
+/** Elements that are wider than the window, or than the dialog that they are in. Runs in the page. */
 const WIDER = `[document.documentElement, ...document.querySelectorAll('dialog')].flatMap((part) =>
   part.scrollWidth > part.clientWidth ? [part.localName + ' is ' + part.scrollWidth + ' wide'] : [],
 )`;
-/** So many secrets are looked for at least. */
+/** Least number of secrets that are looked for. */
 const SECRETS = 20;
 
 // Some tests go through all pages, which takes long on a busy machine.
@@ -28,7 +28,7 @@ let things: HostileThings;
 let page: Page;
 const typed = {} as Record<keyof typeof TYPED, string>;
 
-/** What the service says of all that is asked for. */
+/** Answers of the service to every request. */
 const STATES: Readonly<Record<string, (route: Route) => Promise<void>>> = {
   'is not there': (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }),
   'is forbidden': (route) => route.fulfill({ status: 403, json: { detail: 'Forbidden' } }),
@@ -325,7 +325,7 @@ async function expectNoFaults(
   expect(faults).toEqual({});
 }
 
-/** What is wrong with a page, and what it or its browser has complained of until now. */
+/** Faults of a page, and complaints of it or its browser until now. */
 async function faultsOf(on: Page): Promise<string[]> {
   return [...(await walk.looks(on)), ...walk.complaints.splice(0)];
 }

@@ -1,7 +1,7 @@
 import type { CDPSession, Page, Request } from 'playwright-core';
 import { ConsoleWalk, inBrowser } from './testing/console/console-walk';
 
-/** Of the browser, in which a part of this file runs. */
+/** Function of the browser, in which a part of this file runs. */
 declare function requestAnimationFrame(callback: () => void): number;
 
 const EXPERIMENTS = 5;

@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 let walk: ConsoleWalk;
 let installation: Installation;
 
-/** How somebody uses the console. */
+/** A way to use the console: with a mouse, a keyboard or a phone. */
 interface Way {
   readonly options: Parameters<ConsoleWalk['open']>[0];
   /** Presses a button or a link, or ticks a box. */

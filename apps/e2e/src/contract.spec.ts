@@ -3,7 +3,7 @@ import type { Route } from '@fairlead/api';
 import { askUntil, type Headers, RouteService } from './testing/route-service';
 import { type Detail, details, fillTenant, type Ids, type Things } from './testing/tenant-things';
 
-/** What the contract promises of every route alike. */
+/** This file tests the promises of the contract about every route alike. */
 
 jest.mock('@fairlead/edge', () => {
   const actual = jest.requireActual<typeof edge>('@fairlead/edge');

@@ -72,7 +72,7 @@ function commandsOf(page: string): string {
 }
 
 /**
- * What finds a shown output in what was printed, both without white space, since a terminal breaks lines elsewhere: `…`,
+ * Pattern of a shown output in the printed one, both without white space, since a terminal breaks lines elsewhere: `…`,
  * with the letters before it, stands for anything; a time and an id for any other.
  */
 function asShown(output: string): RegExp {
@@ -99,7 +99,7 @@ interface Ended {
   readonly code: number;
   /** The last of the commands and of what they printed. */
   readonly said: string;
-  /** What each block printed. */
+  /** Output of each block. */
   readonly printed: readonly string[];
 }
 

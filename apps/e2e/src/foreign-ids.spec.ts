@@ -173,7 +173,7 @@ async function seenByTenantA(): Promise<Record<string, string>> {
   return seen;
 }
 
-/** What tenant A sees once nothing is under way. */
+/** State of tenant A's things once nothing is under way. */
 async function settled(): Promise<Record<string, string>> {
   await service.rest();
   return seenByTenantA();
@@ -236,11 +236,11 @@ it("takes another tenant's ids in the parts of a multipart body for ids of nothi
   expect(await settled()).toEqual(before);
 });
 
-/** What limits a body of most routes (BODY_MAX_VALUES, and the bytes of the smallest limit), and of those for runs. */
+/** Limits of a body of most routes (BODY_MAX_VALUES, and the bytes of the smallest limit), and of those for runs. */
 const MOST_VALUES = 18_000;
 const MOST_BYTES = 1_500_000;
 const MOST_UNITS = 4_800;
-/** How many times the time of a body a body of four times as many units may take, and what is not counted at all. */
+/** Factor by which the time may grow for a body of four times as many units, and time that is not counted at all. */
 const MOST_TIMES = 6;
 const UNCOUNTED_MS = 60;
 const TRIES = 20;
@@ -257,7 +257,7 @@ async function cost(route: Route, text: string, type: string): Promise<{ ms: num
   return { ms: (user + system) / 1000, status: answer.status };
 }
 
-/** What was seen while bodies grew. */
+/** Observations while bodies grew. */
 class Growing {
   readonly slow: string[] = [];
   readonly wrong: string[] = [];
@@ -284,7 +284,7 @@ class Growing {
       this.slow.push(`${route.method} ${route.path}, ${name}: ${units} take ${few} ms, ${4 * units} take ${many} ms`);
   }
 
-  /** How many bodies were taken in. */
+  /** Number of bodies that were taken in. */
   get taken(): number {
     return [200, 201, 202].reduce((sum, status) => sum + (this.statuses.get(status) ?? 0), 0);
   }

@@ -29,7 +29,7 @@ jest.setTimeout(Math.max(300_000, RUNS * 100));
 
 let service: FuzzService;
 let contract: Contract;
-/** What an address or a head can be answered that names no route, or is none. */
+/** Statuses of answers to an address or a head that names no route, or is none. */
 const OF_NO_ROUTE = [400, 404, 405, 408, 413, 414, 415, 431];
 
 beforeAll(async () => {
@@ -132,7 +132,7 @@ it('writes nothing for a request that it refuses', async () => {
   const messages = writes.flatMap((route) =>
     fc.sample(requestsTo(route, service.target), { seed: SEED + 1, numRuns: Math.ceil(RUNS / 200) }),
   );
-  /** Those that are refused, whatever has happened before. */
+  /** Messages that are refused, whatever has happened before. */
   const refused = async (all: readonly Message[]) => {
     const tried = await Promise.all(
       all.map((message) => turn(async () => ((await service.check(message)).status < 400 ? [] : [message]))),

@@ -47,7 +47,10 @@ async function createDeployment(service: Service, name: string): Promise<string>
   return id;
 }
 
-/** Whether its revision has been rolled out and its tracing project is there: what consumers do, and consumers of theirs. */
+/**
+ * True when its revision has been rolled out and its tracing project is there: the work of consumers, and of consumers
+ * of their events.
+ */
 async function isSettled(service: Service, id: string, name: string): Promise<boolean> {
   const { resources } = await ask<{ resources: { status: string }[] }>(
     service,

@@ -86,7 +86,7 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
     await until(look, ({ left }) => left.length === 0);
   }
 
-  /** What the log says of what had been acknowledged when this is called. */
+  /** Faults of the log, compared with everything that had been acknowledged when this is called. */
   async function logFaults(): Promise<string[]> {
     const ledger = new Ledger(traffic);
     const db = await connect();

@@ -20,7 +20,7 @@ let home: string;
 let project: string;
 let installation: Installation;
 
-/** What the operator's build does: shows the archive's files and fails when it holds one named `broken.txt`. */
+/** Build command of the operator: shows the archive's files and fails when it holds one named `broken.txt`. */
 const BUILD = `#!/bin/sh
 tar -tzf "$1" | sort
 echo "config $FAIRLEAD_GRAPH_CONFIG_PATH, install $FAIRLEAD_INSTALL_COMMAND"

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 
-/** What the SDK for Python 0.15.0 sent for `testing/langsmith-python/evaluate.py`, sent again. */
+/**
+ * This file sends the recorded requests of the SDK for Python 0.15.0 for `testing/langsmith-python/evaluate.py` again.
+ */
 
 const BOUNDARY = 'boundary-of-the-recorded-parts-0';
 const recorded = (name: string) => readFileSync(join(__dirname, `testing/langsmith-python/recorded/${name}.multipart`));

@@ -21,12 +21,12 @@ interface Session {
 }
 
 let installation: Installation;
-/** What the SDK talks to: it hands everything on to the installation. */
+/** The server that the SDK talks to: it hands everything on to the installation. */
 let recorder: Recorder;
 /** The methods of the client that the programs have called. */
 const called = new Set<string>();
 
-/** What the program saw, with the address and the key of the installation in its environment. */
+/** Result of the program, with the address and the key of the installation in its environment. */
 async function run(program: string, args: readonly string[] = [], interpreter = python!) {
   const seen: Record<string, unknown> = await runProgram(interpreter, program, args, {
     LANGSMITH_ENDPOINT: `${recorder.url}/api/v1`,

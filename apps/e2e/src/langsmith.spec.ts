@@ -57,7 +57,7 @@ for (const name of methods) {
 }
 
 let installation: Installation;
-/** What the SDK talks to: it hands everything on to the installation. */
+/** The server that the SDK talks to: it hands everything on to the installation. */
 let recorder: Recorder;
 let dataset: string;
 let first: string;

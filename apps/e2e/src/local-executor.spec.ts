@@ -32,7 +32,7 @@ http.createServer((request, response) => {
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 
-/** What the program answers: what it was answered itself, and what it knows. */
+/** Answer of the program: the answers that it got itself, and the settings that it knows. */
 interface Said {
   readonly status?: number;
   readonly text: string;
@@ -76,7 +76,7 @@ async function deployed(name: string, files: Readonly<Record<string, string>>): 
   return made;
 }
 
-/** What a program answers to a request with this key. */
+/** Answer of a program to a request with this key. */
 async function call(named: string, key: string, body: object = {}, headers: Readonly<Record<string, string>> = {}) {
   const answer = await fetch(`${installation.url}/apps/${named}/`, {
     method: 'POST',

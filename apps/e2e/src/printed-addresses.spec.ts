@@ -55,7 +55,7 @@ async function opened(output: string, origin: string): Promise<string[]> {
   return [...kinds].sort();
 }
 
-/** What a comparison names that an evaluation has printed: itself, or the two that it was made for. */
+/** Experiments that the page at an address of an evaluation names: its own one, or the two that it compares. */
 function namesIn(address: string): RegExp[] {
   const experiments = new URL(address).searchParams.get('selectedSessions')?.split(',').length;
   return experiments === 2 ? [RegExp(BASE), RegExp(NEXT)] : [/live/];
@@ -105,7 +105,7 @@ inBrowser('The addresses that clients print', () => {
       await signedIn(origin);
     });
 
-    /** What a program prints that is given the address of the service and a key. */
+    /** Output of a program that is given the address of the service and a key. */
     async function printed(program: string, args: readonly string[]): Promise<string> {
       const { code, output, errors } = await run(program, [...args, DATASET, BASE, NEXT], PROGRAMS, {
         PATH: process.env.PATH!,

@@ -83,7 +83,7 @@ const FROM_STREAMS = [
   '/v2/listeners/:listener_id',
 ];
 
-/** What the sources of the SDKs name and what is no request to this service. */
+/** Texts in the sources of the SDKs that are no requests to this service. */
 const NO_REQUESTS: Readonly<Record<string, string>> = {
   '/api': 'the beginning of addresses',
   '/api/v1': 'the beginning of addresses',
@@ -99,7 +99,7 @@ let keyA: string;
 let keyB: string;
 let things: Things;
 
-/** What tenant A sees of its things. */
+/** State of tenant A's things, as it sees them. */
 async function seenByTenantA(): Promise<Answer[]> {
   const { ids } = things;
   const { deployment_id, dataset_id, session_id, run_id, example_id, feedback_id, provider_id, auth_id } = ids;

@@ -8,7 +8,10 @@ jest.mock('@fairlead/edge', () => {
   return { ...actual, createServer: jest.fn(actual.createServer) };
 });
 
-/** What tells of a workspace that was: that there was one, and who did what. Answers for repeated requests end by themselves. */
+/**
+ * Tables that keep rows about a removed workspace: that there was one, and its actors and actions. Answers for repeated
+ * requests end by themselves.
+ */
 const KEPT = new Set([
   ...['tenants', 'stopped_workspaces', 'workspace_removals'],
   ...['audit_log', 'refused_requests', 'idempotency_keys'],
@@ -40,7 +43,7 @@ const change = async (method: string, path = '', key = OPERATOR) => {
   return { code: answer.status, ...json };
 };
 
-/** How many rows of the workspace each table holds. */
+/** Number of rows of the workspace in each table. */
 async function rowsOf(tenant: string): Promise<Record<string, number>> {
   const tables = await service.query<{ name: string }>(
     `select table_name as name from information_schema.columns

@@ -102,7 +102,7 @@ export function queryTexts(schema: JsonSchema | undefined, taste: Taste): fc.Arb
   return taste.hostile === 0 ? made : fc.oneof({ weight: 5, arbitrary: made }, fc.constantFrom(...ODD_QUERIES));
 }
 
-/** What a JSON text says, as values of a query parameter. */
+/** Values of a query parameter for a JSON text. */
 function plain(json: string): string[] {
   const value: unknown = JSON.parse(json);
   const text = (item: unknown) => (typeof item === 'string' ? item : JSON.stringify(item));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const CACHE = join(__dirname, '../../../../.cache');
 const INSTALL = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=2'];
 const INSTALL_MS = 10 * 60_000;
-/** What npm says when nobody answers. */
+/** Errors of npm when nobody answers. */
 const UNREACHABLE =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/;
 

@@ -45,7 +45,7 @@ export class Contract {
     return String(status) in responses || (status >= 500 && '5XX' in responses);
   }
 
-  /** What is wrong with an answer of a route, undefined when nothing is. */
+  /** Fault of an answer of a route, undefined when there is none. */
   async faultOf(route: Route, response: Response): Promise<string | undefined> {
     const name = `${route.method} ${route.path}`;
     const text = await response.text();

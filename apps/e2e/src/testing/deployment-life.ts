@@ -6,7 +6,7 @@ type Deliver = (request: Request) => Promise<Answer>;
 const MOST_STEPS = 10;
 const SECRET = 'TOKEN';
 
-/** What a client did to one deployment, step by step, and how much of it was acknowledged. */
+/** Steps of a client with one deployment, and the number of them that were acknowledged. */
 export class DeploymentLife {
   /** Known once the creation is acknowledged. */
   id: string | undefined;

@@ -5,8 +5,8 @@ const PAGE = join(__dirname, '../../../../docs/clients.md');
 type Language = 'Python' | 'JavaScript';
 
 /**
- * What the page on clients says of the methods of an SDK: those that the tests call and that work, and the others. A row
- * of its table has the names in Python and in JavaScript, and in which of them the tests call the method.
+ * Methods of an SDK on the page about clients: those that the tests call and that work, and the others. A row of its
+ * table has the names in Python and in JavaScript, and in which of them the tests call the method.
  */
 export function documented(language: Language): Readonly<Record<'works' | 'others', ReadonlySet<string>>> {
   const rows = readFileSync(PAGE, 'utf8')

@@ -128,7 +128,7 @@ function readBody(bytes: Buffer, start: number, headers: ReadonlyMap<string, str
   }
 }
 
-/** What is wrong with an answer, whatever the request was; undefined when nothing is. */
+/** Fault of an answer, whatever the request was; undefined when there is none. */
 export function faultOf({ status, headers, body }: Answer, bodiless = false): string | undefined {
   if (!headers.get('x-request-id')) return `${status} without x-request-id`;
   const overloaded = (status === 503 || status === 504) && headers.has('retry-after');

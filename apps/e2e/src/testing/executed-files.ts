@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(__dirname, '../../../..');
 const SOURCES = /^libs\/[^/]+\/src\//;
-/** What a compiler writes for an export: it only hands out what another module asks for. */
+/** Function that a compiler writes for an export: it only hands out what another module asks for. */
 const HANDED_OUT = /^(get [\w$]+ |function ?)?\(\)\s*\{\s*return (?!this\b)[\w$]+(\.[\w$]+|\[k\])?;?\s*\}$/;
 
 /**

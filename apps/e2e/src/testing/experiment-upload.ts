@@ -97,7 +97,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Of sorted values, between neighbours by proportion. */
+/** Percentile of sorted values, between neighbours by proportion. */
 function percentile(values: readonly number[], fraction: number): number {
   const place = fraction * (values.length - 1);
   const [below, above] = [values[Math.floor(place)]!, values[Math.ceil(place)]!];

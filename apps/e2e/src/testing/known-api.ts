@@ -15,7 +15,7 @@ interface Parameter {
   readonly schema: Json;
 }
 
-/** What the second spelling is called in ours. */
+/** Our names for those of the second spelling. */
 const SPELLINGS: Readonly<Record<string, string>> = {
   github: 'codehost',
   external_docker: 'external_container',

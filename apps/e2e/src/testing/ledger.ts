@@ -11,7 +11,7 @@ export interface Entry {
   readonly data: ReturnType<typeof JSON.parse>;
 }
 
-/** What clients had been told by some moment, to be compared with a later state of the log. */
+/** Acknowledgements that clients had by some moment, to be compared with a later state of the log. */
 export class Ledger {
   private readonly acknowledged: ReadonlyMap<DeploymentLife, number>;
   private readonly answered: readonly ExperimentUpload[];
@@ -22,8 +22,8 @@ export class Ledger {
   }
 
   /**
-   * What is wrong with the log: an acknowledged step that is missing, one that is there twice or was never sent, or a
-   * hole. At most the one step that a client is waiting for may be in the log without having been acknowledged.
+   * Faults of the log: an acknowledged step that is missing, one that is there twice or was never sent, or a hole. At
+   * most the one step that a client is waiting for may be in the log without having been acknowledged.
    */
   faults(log: readonly Entry[]): string[] {
     return [
@@ -74,7 +74,10 @@ export class Ledger {
   }
 }
 
-/** What the service itself adds to a deployment happens once, and a revision comes with each change of the image. */
+/**
+ * True when the events that the service itself adds to a deployment are there once, and a revision comes with each
+ * change of the image.
+ */
 function onceEach(entries: readonly Entry[]): boolean {
   const count = (...types: string[]) => entries.filter(({ type }) => types.includes(type)).length;
   const revisions = count('DeploymentCreated', 'DeploymentPatched');

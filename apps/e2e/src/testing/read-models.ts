@@ -3,10 +3,10 @@ import type { Client } from 'pg';
 
 /** Not compared: each start is in it, with the link to the console that it prints. */
 const AUDIT = 'audit-log';
-/** Of the read models only the names of their tables are needed here: nothing is projected by them. */
+/** Read models, for the names of their tables only: nothing is projected by them. */
 const MODELS = allReadModels({} as Installation);
 const TABLES = MODELS.flatMap(({ name, tables }) => (name === AUDIT ? [] : tables));
-/** What followers note of their own work. */
+/** Tables in which followers note their own work. */
 const NOTES = [...MODELS.flatMap(({ notes = [] }) => notes), 'audit_log', 'log_hashes', 'checkpoints'];
 
 /** Forgets every read model and how far all followers had come, so that every event is delivered again. */

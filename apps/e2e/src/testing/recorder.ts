@@ -40,7 +40,7 @@ export class Recorder {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** What was noted since the start, or the last call; not what the service was too busy for. */
+  /** Requests that were noted since the start, or the last call; not those that the service was too busy for. */
   take(): Recorded {
     const { seen } = this;
     this.seen = new Map();
@@ -83,7 +83,7 @@ export class Recorder {
   }
 }
 
-/** What the file of this name recorded; with WRITE_RECORDINGS=1 it is written first. */
+/** Recording of this name; with WRITE_RECORDINGS=1 it is written first. */
 export function recorded(name: string, now: Recorded): Recorded {
   const path = join(FOLDER, `${name}.json`);
   if (process.env.WRITE_RECORDINGS) writeFileSync(path, `${JSON.stringify(now, null, 2)}\n`);
@@ -101,7 +101,7 @@ function bodyKinds(headers: IncomingMessage['headers'], body: Buffer): readonly 
   return parts.length === 0 ? [type] : [...new Set(parts)].map((part) => `${type} ${part}`);
 }
 
-/** Whether a run is sent whole or in two parts is chance as well. */
+/** Name of a part without ids, and as `run` alone: it is chance as well whether a run is sent whole or in two parts. */
 function partName(name: string): string {
   return name.replaceAll(ID, ':id').replace(/^(post|patch)\./, 'run.');
 }

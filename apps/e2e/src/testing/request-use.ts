@@ -3,7 +3,7 @@ import type * as api from '@fairlead/api';
 type Api = typeof api;
 type Request = Parameters<Api['validateRequest']>[0];
 
-/** What one route was seen to look at in its requests. */
+/** Members of requests that one route was seen to look at. */
 export interface Use {
   readonly path: Set<unknown>;
   readonly query: Set<unknown>;

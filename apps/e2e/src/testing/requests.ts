@@ -15,7 +15,7 @@ export interface Target {
   /** Headers that let a request in; the first are taken most often. */
   readonly logins: readonly (readonly (readonly [string, string])[])[];
   readonly ids: Ids;
-  /** What may be deleted. */
+  /** Ids of things that may be deleted. */
   readonly expendable: Ids;
 }
 

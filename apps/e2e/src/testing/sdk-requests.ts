@@ -15,7 +15,7 @@ const WRITTEN = 'written';
 /** Only addresses of datasets are put together of `path` and what comes after it. */
 const BELOW_DATASETS = /[`"]\$?\{path\}(?<below>\/[^`"?]*)[`"]/g;
 
-/** What each kind of source is searched for: the groups are the method, where it is known, and the path. */
+/** Patterns of requests in each kind of source: the groups are the method, where it is known, and the path. */
 const PATTERNS = {
   javascript: {
     [GENERATED]: [/this\._client\.(?<method>\w+)\(\s*(?:path)?\s*[`'"](?<path>\/[^`'"]+)/g],
@@ -59,7 +59,7 @@ function plain(path: string): string {
   return parameters.split('?')[0]!.replace(/(?<=.)\/$/, '');
 }
 
-/** Those in the sources that are generated, which lie in a folder of their own, and in the others. */
+/** Requests in the generated sources, which lie in a folder of their own, and in the others. */
 function requestsOf(folder: string, language: keyof typeof PATTERNS, generated: string, written: readonly string[]) {
   const sources = readdirSync(join(folder, generated), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(js|py)$/.test(file))
@@ -70,13 +70,13 @@ function requestsOf(folder: string, language: keyof typeof PATTERNS, generated: 
   return [...new Map(found.map((request) => [JSON.stringify(request), request])).values()];
 }
 
-/** What the installed SDK for JavaScript can send. */
+/** Requests that the installed SDK for JavaScript can send. */
 export function javascriptRequests(): SdkRequest[] {
   const folder = join(dirname(require.resolve('langsmith')), 'dist');
   return requestsOf(folder, 'javascript', '_openapi_client/resources', ['client.js']);
 }
 
-/** What the SDK of a Python environment can send. */
+/** Requests that the SDK of a Python environment can send. */
 export function pythonRequests(python: string): SdkRequest[] {
   const program = 'import langsmith, os; print(os.path.dirname(langsmith.__file__))';
   const folder = execFileSync(python, ['-c', program], { encoding: 'utf8' }).trim();

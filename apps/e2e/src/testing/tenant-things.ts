@@ -3,7 +3,7 @@ import { askUntil, type RouteService } from './route-service';
 
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 
-/** What answers the requests, and what it calls in the world outside. */
+/** The service that answers the requests, and the servers outside that it calls. */
 type Asked = Pick<RouteService, 'ask' | 'outside'>;
 
 /** Ids of a tenant's things by the path parameter that takes them. */
@@ -18,7 +18,7 @@ export interface Things {
   readonly pendingCookie: string;
 }
 
-/** What a request needs beside its path. */
+/** Query and body that a request needs beside its path. */
 export interface Detail {
   readonly search?: string;
   readonly body?: object;
@@ -58,7 +58,7 @@ export const upload = (name: string) => ({
   ],
 });
 
-/** What a browser says of a request that a page of the console sends. */
+/** Header that a browser adds to a request of a page of the console. */
 export const CONSOLE_PAGE = { 'sec-fetch-site': 'same-origin' };
 
 /** Signs the deliveries of the integrations here. */

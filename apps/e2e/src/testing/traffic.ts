@@ -8,7 +8,7 @@ interface TrafficOptions {
   /** At a time; those who only wait for the service to finish an earlier attempt do not count. */
   readonly clients: number;
   readonly longestPauseMs: number;
-  /** Of deployments; some keep theirs for ever. */
+  /** Number of names of deployments; some deployments keep theirs for ever. */
   readonly names: number;
 }
 
@@ -18,11 +18,11 @@ const USUAL: TrafficOptions = { clients: 7, longestPauseMs: 60, names: 40 };
 export class Traffic {
   readonly lives: DeploymentLife[] = [];
   readonly uploads: ExperimentUpload[] = [];
-  /** What clients were told that they should not have been told. */
+  /** Answers that clients should not have had. */
   readonly faults: string[] = [];
   private readonly underway = new Set<Promise<void>>();
   private readonly holders = new Map<string, Set<DeploymentLife>>();
-  /** Those that wanted a name while another had it or wanted it too. */
+  /** Lives that wanted a name while another had it or wanted it too. */
   private readonly contended = new Set<DeploymentLife>();
   private clients = 0;
   private started = 0;

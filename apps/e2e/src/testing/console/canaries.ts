@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { Exchange, Wire } from './wire';
 
-/** What a page has where scripts can read it, by the name of the place. Runs in the page. */
+/** Texts of a page that scripts can read, by the name of the place. Runs in the page. */
 const PLACES = `(async () => {
   const settled = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -58,13 +58,13 @@ export class Canaries {
     return this.spelled.size;
   }
 
-  /** What is found in the page, and in the requests since the last look: `<secret> in <place>`. */
+  /** Secrets in the page, and in the requests since the last look: `<secret> in <place>`. */
   async look(page: Page): Promise<string[]> {
     const inPage = await page.evaluate<Record<string, string>>(PLACES);
     return [...this.find(inPage), ...this.lookAtNewRequests()];
   }
 
-  /** What is found in any request from the first one on, also in those that had not ended when they were looked at. */
+  /** Secrets in any request from the first one on, also in those that had not ended when they were looked at. */
   lookAtRequests(): string[] {
     this.looked = 0;
     return this.lookAtNewRequests();

@@ -17,8 +17,8 @@ const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable
 const SIGNS = '[\u25b2\u25bc\u2248\u2715\u26a0\u25c2\u25b8\u21a9\u2191\u2193\u25cf\u25d0]';
 const TURNS = '[\u202a-\u202e\u2066-\u2069]';
 /**
- * What browsers say of an answer 401, 403, 404, 412 or 422; and of requests, which pages send again, when a network
- * interface of the machine comes or goes, as those of containers do.
+ * Messages of browsers about an answer 401, 403, 404, 412 or 422; and about requests, which pages send again, when a
+ * network interface of the machine comes or goes, as those of containers do.
  */
 const EXPECTED = /the server responded with a status of 4(0|12|22)|net::ERR_NETWORK_CHANGED/;
 /** Requests that wait until something changes: a page has loaded although they go on. */
@@ -31,7 +31,10 @@ const DRAWN = `(async () => {
   const ending = document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < Infinity);
   await Promise.allSettled(ending.map(({ finished }) => finished));
 })()`;
-/** What no page may have: signs without words, markup made of data, text that turns its direction. Runs in the page. */
+/**
+ * Faults that no page may have: signs without words, markup made of data, text that turns its direction. Runs in the
+ * page.
+ */
 const UNSAID = `(() => {
   const faults = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -56,7 +59,7 @@ const WATCH = `addEventListener('securitypolicyviolation', (event) => {
 
 /** A browser in front of an installation. */
 export class ConsoleWalk {
-  /** What browsers and pages complained about. */
+  /** Complaints of browsers and pages. */
   readonly complaints: string[] = [];
 
   private constructor(
@@ -139,7 +142,7 @@ export class ConsoleWalk {
     return revision as string;
   }
 
-  /** What axe finds on the page that is shown; by `rules` alone when they are given. */
+  /** Faults that axe finds on the page that is shown; by `rules` alone when they are given. */
   async faults(page: Page, rules?: readonly string[]): Promise<string[]> {
     if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
     const options = { resultTypes: ['violations'], preload: false, ...(rules && { runOnly: [...rules] }) };
@@ -153,7 +156,7 @@ export class ConsoleWalk {
     }, options);
   }
 
-  /** What is wrong with the page that is shown, for those who see it in either theme, and for those who hear it. */
+  /** Faults of the page that is shown, for those who see it in either theme, and for those who hear it. */
   async looks(page: Page): Promise<string[]> {
     await page.emulateMedia({ colorScheme: 'light' });
     const faults = [...(await page.evaluate<string[]>(UNSAID)), ...(await this.faults(page))];

@@ -18,7 +18,7 @@ export interface HostileThings {
   readonly run: string;
   readonly project: string;
   readonly deployment: string;
-  /** Of which a rollout is under way. */
+  /** Deployment with a rollout under way. */
   readonly slow: string;
   readonly slowRevision: string;
   readonly integration: string;
@@ -33,7 +33,10 @@ export interface HostileThings {
   readonly emptyDataset: string;
 }
 
-/** What prints a secret in every way that a program would, colours, and markup; `slow` in an image takes its time. */
+/**
+ * Command that prints a secret in every way that a program would, colours, and markup; `slow` in an image takes its
+ * time.
+ */
 export const DEPLOY = `/bin/sh -c 'printf "\\033[31mred\\033[0m <img src=x onerror=alert(1)> %s\\n" "$FAIRLEAD_SECRET_TOKEN"; case "$FAIRLEAD_IMAGE_URI" in *slow*) sleep 3600;; *bad*) echo "no <b>such</b> image" >&2; exit 3;; esac'`;
 
 const reason = () => ({ 'x-reason': encodeURIComponent(EVIL) });

@@ -4,7 +4,7 @@ import type { HostileThings } from './hostile';
 /** A page of the console, and what is opened on it, one after the other. */
 export interface Stop {
   readonly path: (things: HostileThings) => string;
-  /** What its content shows when it is there. */
+  /** Text of its content when it is there. */
   readonly shows: string | RegExp;
   readonly steps?: Readonly<Record<string, Step>>;
   /** The secret that stands in the address of the page. */
@@ -313,7 +313,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
   };
 }
 
-/** What anybody sees who is not signed in. */
+/** Pages that anybody can see who is not signed in. */
 export const OPEN_STOPS: Readonly<Record<string, Stop>> = {
   'sign in': { path: () => '/login', shows: 'Sign in to Fairlead' },
   'a page of a workspace': { path: () => '/o/-/host/deployments', shows: 'Sign in to Fairlead' },

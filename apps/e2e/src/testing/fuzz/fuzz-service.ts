@@ -153,7 +153,7 @@ async function fill(ask: Ask, name: string): Promise<Ids> {
   };
 }
 
-/** Whether a follower of a process has not come to the end of the log. */
+/** True when a follower of a process has not come to the end of the log. */
 async function isBehind(url: string): Promise<boolean> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const lags = [...metrics.matchAll(/^fairlead_follower_lag_events\{.*\} (.*)$/gm)].map(([, lag]) => Number(lag));

@@ -17,7 +17,7 @@ export interface JsonSchema {
 }
 
 export interface Taste {
-  /** Of a hundred values, how many are replaced by hostile ones. */
+  /** Number of values in a hundred that are replaced by hostile ones. */
   readonly hostile: number;
   /** Ids of things that exist, by names such as `run_id`. */
   readonly ids: Readonly<Record<string, string>>;

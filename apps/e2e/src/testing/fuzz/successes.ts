@@ -25,7 +25,7 @@ export interface Sent {
   readonly refused: boolean;
 }
 
-/** How a request differs from what `details` gives: `things` to take ids from, its path, what is sent. */
+/** Differences of a request from the one in `details`: `things` to take ids from, its path, its body. */
 interface Special {
   readonly ids?: Ids;
   readonly search?: string;
@@ -53,7 +53,7 @@ export class Successes {
     return new Successes(service, key, things, await specials(service, key, things, spare, hasCommands));
   }
 
-  /** What to send to a route. @throws Error when a path parameter is not known */
+  /** Requests to send to a route. @throws Error when a path parameter is not known */
   requestsTo(route: Route): Sent[] {
     const name = `${route.method} ${route.path}`;
     const { search: usual = '', body: json } = details(this.things, 'made', this.service)[name] ?? {};

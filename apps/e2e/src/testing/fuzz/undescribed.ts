@@ -5,7 +5,7 @@ const REF = '#/components/schemas/';
 /** Words that say nothing about a member. */
 const EMPTY = new Set(['a', 'an', 'the', 'of', 'this', 'its', 'is', 'it']);
 
-/** What an OpenAPI document leaves unsaid about members and parameters, a sentence each. */
+/** Members and parameters that an OpenAPI document does not describe, a sentence each. */
 export function undescribed(document: Node): string[] {
   const { components, paths } = document as { components: { schemas: Record<string, Node> }; paths: Node };
   const sent = reachable(Object.values(paths).flatMap(requestsOf), components.schemas);
