@@ -93,12 +93,10 @@ export default tseslint.config(
     ignores: ['**/dist/', '**/node_modules/', 'apps/console/generated/', '.nx/', '.cache/', '.fairlead/', 'coverage/'],
   },
   js.configs.recommended,
-  { files: ['**/*.{js,cjs,mjs,ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...SYNTAX] } },
   {
-    // Folders whose doc comments are sentences; the others follow.
-    files: ['libs/**/*.{js,cjs,mjs,ts,tsx}', 'tools/lint/**/*.{js,cjs,mjs,ts,tsx}'],
+    files: ['**/*.{js,cjs,mjs,ts,tsx}'],
     plugins: { fairlead },
-    rules: { 'fairlead/doc-comments': 'error' },
+    rules: { 'no-restricted-syntax': ['error', ...SYNTAX], 'fairlead/doc-comments': 'error' },
   },
   {
     files: ['**/*.{js,cjs,mjs}'],
@@ -149,7 +147,6 @@ export default tseslint.config(
   {
     files: [`libs/{${DOMAINS}}/src/**/*.ts`],
     ignores: ['**/*.spec.ts', '**/index.ts', '**/migrations/**', '**/testing/**'],
-    plugins: { fairlead },
     rules: { 'fairlead/file-names': 'error' },
   },
   {

@@ -10,7 +10,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const read = ts.readConfigFile(join(root, 'tsconfig.base.json'), (path) => readFileSync(path, 'utf8'));
 const compilerOptions = ts.convertCompilerOptionsFromJson(read.config.compilerOptions, root).options;
 
-/** Those whose package.json names this script. */
+/** Projects whose package.json names this script. */
 function projects() {
   return ['libs', 'apps', 'tools']
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))

@@ -41,7 +41,7 @@ const list = async (reading) => {
   return all;
 };
 const ours = (events) => events.filter((e) => e && !e.streamId.startsWith('$'));
-/** What a subscription says, in order, until it has been quiet for so long. */
+/** Messages of a subscription, in order, until it has been quiet for `quiet` milliseconds. */
 async function hear(fromPosition, filter, { during = async () => undefined, quiet = 1200, from = client } = {}) {
   const said = [];
   let last = Date.now();
@@ -92,7 +92,7 @@ const byType =
   (checkpointReached) =>
     eventTypeFilter({ prefixes: [prefix], maxSearchWindow: window, checkpointReached });
 
-/** What stops one part does not stop the others. */
+/** Runs one part of the probe; its failure does not stop the others. */
 async function section(name, f) {
   try {
     await f();

@@ -48,7 +48,7 @@ afterAll(() => database.drop());
 
 const described = () => database.db.entityMetadatas.map(({ tableName }) => tableName);
 
-/** What TypeORM would run to make the tables as the entities describe them. */
+/** Statements that TypeORM would run to make the tables as the entities describe them. */
 async function differences(): Promise<string[]> {
   const { upQueries } = await database.db.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);

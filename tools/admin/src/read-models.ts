@@ -21,7 +21,7 @@ export function readModels({ store, vault }: Installation): ReadModel[] {
   ];
 }
 
-/** Those of the given names, all without any. @throws Error naming one that is not there */
+/** Read models of the given names, all without any. @throws Error naming one that is not there */
 export function chosen(models: readonly ReadModel[], names: readonly string[]): readonly ReadModel[] {
   for (const name of names) {
     if (models.some((model) => model.name === name)) continue;

@@ -7,7 +7,7 @@ import { Pool } from 'pg';
 import { v7 as uuid } from 'uuid';
 
 interface Work {
-  /** What every request is answered with. */
+  /** Answer to every request. */
   readonly page: object;
   /** The database that every request's body is appended to first, as an event of the stream that its path names. */
   readonly log?: string;

@@ -8,7 +8,7 @@ const WRITES = 50;
 /** Without a call for so long, nothing of what was written is still being followed up. */
 const QUIET_MS = 500;
 
-/** What one write asks of EventStoreDB, for its own and all followers of the process together, counted by the double. */
+/** Calls of EventStoreDB for one write, by itself and all followers of the process together, counted by the double. */
 export async function callsFigures(databaseUrl: string, folder: string): Promise<Figure[]> {
   const double = await EventStoreDouble.start();
   try {

@@ -42,7 +42,7 @@ export async function compareFigures(server: BenchServer, databaseUrl: string): 
   ];
 }
 
-/** What one would write by hand: the numbers by key and experiment, then the page of the worst rows. */
+/** Statements that one would write by hand: the numbers by key and experiment, then the page of the worst rows. */
 function statements(ids: readonly string[], baseline: string): string[] {
   const all = ids.map((id) => `'${id}'`).join(',');
   return [

@@ -6,7 +6,7 @@ import { experimentBody } from './experiment-body';
 import { uploaded } from './experiments.figures';
 import { type Figure, median, shown } from './figure';
 
-/** Of the browser, in which a part of this file runs. */
+/** Function of the browser, in which a part of this file runs. */
 declare function requestAnimationFrame(callback: () => void): number;
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -25,7 +25,7 @@ const WATCH = `
     observer.disconnect();
   }).observe(document, { childList: true, subtree: true });`;
 
-/** What a browser does with a comparison of 5 × 20,000 rows; nothing where there is no browser. */
+/** Times of a browser with a comparison of 5 × 20,000 rows; empty where there is no browser. */
 export async function consoleFigures(server: BenchServer): Promise<Figure[]> {
   if (!existsSync(CHROMIUM)) {
     console.log(`       The web console was not measured: there is no ${CHROMIUM}.`);
@@ -127,7 +127,7 @@ async function open(browser: Browser, server: BenchServer, address: string): Pro
   return { page, rowsAt: await page.evaluate<number>('globalThis.rowsAt') };
 }
 
-/** What is used here of an element of a page. */
+/** The members of a page's element that are used here. */
 interface Part {
   scrollTop: number;
   readonly scrollHeight: number;

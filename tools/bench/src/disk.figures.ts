@@ -57,7 +57,7 @@ export async function diskFigures(url: string, folder: string): Promise<Figure> 
 interface Relation {
   readonly table: string;
   readonly name: string;
-  /** Of an index: what it is on. */
+  /** Columns of an index. */
   readonly columns: string;
   readonly bytes: number;
 }

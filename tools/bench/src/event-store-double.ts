@@ -29,7 +29,7 @@ export class EventStoreDouble {
     return new EventStoreDouble(`esdb://127.0.0.1:${port}?tls=false`, child);
   }
 
-  /** What was asked so far, by stream. */
+  /** Calls so far, by stream. */
   async streams(): Promise<Readonly<Record<string, Counted>>> {
     const answer = once(this.child, 'message');
     this.child.send('streams');

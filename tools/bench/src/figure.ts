@@ -1,7 +1,7 @@
 /** One measured figure beside its goal. */
 export interface Figure {
   readonly name: string;
-  /** What the goal is compared with: a ratio, megabytes or seconds. */
+  /** Value that is compared with the goal: a ratio, megabytes or seconds. */
   readonly value: number;
   readonly unit: '' | 'MB' | 's' | 'ms';
   /** The least or the most that is allowed; none where a figure is only told. */
@@ -15,7 +15,7 @@ export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)]!;
 }
 
-/** Whether a figure keeps its goal; undefined without one. */
+/** True when a figure keeps its goal; undefined without one. */
 export function met({ value, goal }: Figure): boolean | undefined {
   if (!goal) return undefined;
   return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost;

@@ -82,7 +82,7 @@ class PatientClient {
     this.asking.catch(() => undefined);
   }
 
-  /** How many pages were given. @throws Error when one was not */
+  /** Stops asking and returns the number of pages that came. @throws Error when one did not */
   stop(): Promise<number> {
     this.stopping.abort();
     return this.asking;

@@ -11,7 +11,7 @@ import { PostgresPart } from './postgres.part';
 import { settings } from './settings';
 import { StandalonePart } from './standalone.part';
 
-/** Of clients: a request may need many answers of a server that takes five seconds for each. */
+/** Time limit of clients (ms): a request may need many answers of a server that takes five seconds for each. */
 const PATIENCE_MS = 60_000;
 
 export interface InstallationOptions {
@@ -25,7 +25,7 @@ export interface InstallationOptions {
 /** The service on servers of its own, each of which can be killed, slowed down and cut off. */
 export class Installation {
   readonly courier = new Courier(PATIENCE_MS);
-  /** What can be killed. */
+  /** Parts that can be killed. */
   readonly parts: Part[] = [];
   /** Settings of tools that go around the proxies. */
   readonly direct: Record<string, string>;

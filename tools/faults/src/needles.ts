@@ -6,7 +6,7 @@ export class Needles {
     for (const secret of secrets) for (const bytes of forms(secret)) this.add(bytes, secret);
   }
 
-  /** Those that the bytes hold. */
+  /** Secrets that the bytes contain. */
   in(hay: Buffer): Set<string> {
     const found = new Set<string>();
     for (let at = 0; at + 4 <= hay.length; at++) {
@@ -25,7 +25,10 @@ export class Needles {
   }
 }
 
-/** As it is, as hexadecimal digits, and as base64 in each of the ways in which what is before it can move it. */
+/**
+ * Forms of a secret: as it is, as hexadecimal digits, and as base64 in each of the ways in which the bytes before it
+ * can move it.
+ */
 function* forms(secret: string): Iterable<Buffer> {
   const raw = [Buffer.from(secret)];
   // Bytes that are shown as base64.

@@ -8,7 +8,7 @@ export interface LoadOptions {
   readonly ids: readonly string[];
   /** Requests a second, sent whether those before are answered or not; absent for clients who wait for their answers. */
   readonly rate?: number;
-  /** Of those who wait. */
+  /** Number of clients that wait for their answers. */
   readonly clients?: number;
   readonly ms: number;
 }

@@ -7,7 +7,7 @@ import { settings } from './settings';
 const CLIENTS = 64;
 const TIMES = 5;
 const P99_MS = 1000;
-/** Beyond what it held while it was busy. */
+/** Growth of memory that is allowed beyond its use while the service was busy. */
 const GROWTH_MB = 256;
 
 let home: Home;

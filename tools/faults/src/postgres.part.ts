@@ -10,7 +10,7 @@ export class PostgresPart implements Part {
   private constructor(
     private readonly server: EmbeddedPostgres,
     readonly proxy: Proxy,
-    /** Of the server itself. */
+    /** URL of the server itself, not of its proxy. */
     readonly direct: string,
   ) {}
 

@@ -21,7 +21,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-/** What comes back, 'nothing' when that takes too long, or the code of an error. */
+/** The answer to `text`, 'nothing' when it takes too long, or the code of an error. */
 function answer(socket: Socket, text: string, ms = 60_000): Promise<string> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve('nothing'), ms);

@@ -5,7 +5,7 @@ interface Pair {
   readonly server: Socket;
   /** Whoever is behind it will never hear of the other again. */
   lost: boolean;
-  /** What is to happen to the client, in order. */
+  /** Actions that will reach the client, in order, each with its time. */
   readonly coming: { readonly at: number; readonly act: () => void }[];
 }
 

@@ -1,4 +1,4 @@
-/** How much is done: a short form with every test run, and the full one with `npm run test:faults`. */
+/** True for the full form, with `npm run test:faults`; a short form runs with every test run. */
 const FULL = process.env.FAIRLEAD_FAULTS === 'full';
 const SOAK_MINUTES = Number(process.env.FAIRLEAD_SOAK_MINUTES ?? 0);
 
@@ -13,11 +13,11 @@ export const settings = {
   /** Kafka gives the partitions of a consumer whose end it has not seen to nobody else for so long. */
   sessionMs: 6000,
   slowMs: 5000,
-  /** How long it stays slow. */
+  /** Time for which a server stays slow (ms). */
   slowForMs: FULL ? 30_000 : 6000,
   cutMs: FULL ? 30_000 : 3000,
   closedLoopMs: FULL ? 10_000 : 2000,
-  /** How long one workspace attacks while another works: `npm run test:soak` says for how many minutes. */
+  /** Time for which one workspace attacks while another works (ms): `npm run test:soak` sets the minutes. */
   soakMs: SOAK_MINUTES > 0 ? SOAK_MINUTES * 60_000 : 15_000,
   overloadMs: FULL ? 60_000 : 5000,
 };

@@ -5,7 +5,7 @@ import type { Client } from 'pg';
 import { to } from 'pg-copy-streams';
 import type { Installation } from './installation';
 
-/** What was written down somewhere. */
+/** Bytes that were written down somewhere. */
 interface Trace {
   readonly place: string;
   readonly bytes: Buffer;

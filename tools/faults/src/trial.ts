@@ -9,7 +9,7 @@ const AUDIT = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/
 /** Nothing takes longer than this to come back; already what takes longer than `recoveryMs` is a fault. */
 const HOPELESS_MS = 300_000;
 const LOAD = { clients: 4, longestPauseMs: 200, names: 10_000 };
-/** What consumers do, and nobody else. */
+/** Events that only consumers record. */
 const EFFECTS = new Set(['SessionCreated', 'RevisionActivated', 'DeploymentProvisioned']);
 /** Requests that succeed between two faults at least. */
 const BETWEEN = 20;
@@ -60,7 +60,7 @@ export class Trial {
     return { writesMs, effectsMs: passed() };
   }
 
-  /** What clients should not have been told, and what the log should not hold or lacks. */
+  /** Answers that clients should not have had, and events that the log should not hold or lacks. */
   async faults(): Promise<string[]> {
     const { courier, log } = this.installation;
     const ledger = new Ledger(this.traffic);
@@ -75,7 +75,7 @@ export class Trial {
     return inTime('end', settled, () => `: ${left.slice(0, 10).join(', ')} of ${left.length} wait`);
   }
 
-  /** How many things the log and the read models hold that are not as they were written. */
+  /** Number of things in the log and the read models that are not as they were written. */
   async audit(): Promise<number> {
     const env = { PATH: process.env.PATH, ...this.installation.direct };
     const answer = await new Promise<string>((resolve) => {

@@ -87,7 +87,7 @@ export class Broker {
     return this.end('SIGKILL');
   }
 
-  /** What it wrote last. */
+  /** End of its output. */
   get lastWords(): string {
     return this.said.trim();
   }

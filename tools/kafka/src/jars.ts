@@ -35,7 +35,7 @@ export async function fetchJars(): Promise<string> {
   return join(CACHE, 'jars');
 }
 
-/** Whether a Java that Kafka can run on (17 or newer) is on the path. */
+/** True when a Java that Kafka can run on (17 or newer) is on the path. */
 export function hasJava(): Promise<boolean> {
   return new Promise((settle) => {
     execFile('java', ['-version'], (error, _, said) => {

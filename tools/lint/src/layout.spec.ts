@@ -6,6 +6,12 @@ import { circlesOf, filesIn, readModules } from './modules';
 const root = join(__dirname, '../../..');
 const files = ['libs', 'apps', 'tools'].flatMap((folder) => filesIn(folder, /\.(ts|tsx|mjs|cjs)$/));
 
+/** Beginnings of doc comments that have no subject. */
+const REFUSED = [
+  ...['What', 'How', 'Whether', 'Of', 'That of', 'Those', 'Who', 'Such', 'Beyond', 'After so', 'So many', 'As it'],
+  'One that',
+];
+
 /** Texts as if they were files, and the one rule that each violates, if any. */
 const PLANTED: readonly (readonly [why: string, path: string, text: string, rule?: string])[] = [
   ['another domain', 'libs/audit/src/audit.queries.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
@@ -28,28 +34,21 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
         [`nothing, with a limit of time that can be lost in ${path}`, path, text, 'no-restricted-syntax'] as const,
     ),
   ),
-  ...[
-    'What',
-    'How',
-    'Whether',
-    'Of',
-    'That of',
-    'Those',
-    'Who',
-    'Such',
-    'Beyond',
-    'After so',
-    'So many',
-    'As it',
-    'One that',
-  ]
-    .flatMap((beginning) => [`/** ${beginning} is told. */`, `/**\n * ${beginning}: told.\n */`])
-    .map(
-      (comment) =>
-        [`nothing, with ${comment}`, 'tools/lint/src/a.ts', `${comment}\nexport {};`, 'fairlead/doc-comments'] as const,
-    ),
+  ...REFUSED.flatMap((beginning) => [`/** ${beginning} is told. */`, `/**\n * ${beginning}: told.\n */`]).map(
+    (comment) =>
+      [
+        `nothing, with ${comment}`,
+        'libs/audit/src/audited.ts',
+        `${comment}\nexport {};`,
+        'fairlead/doc-comments',
+      ] as const,
+  ),
+  ...['libs/audit/src/a.spec.ts', 'apps/console/src/late.tsx', 'tools/a.mjs'].map(
+    (path) =>
+      [`nothing, with a comment in ${path}`, path, '/** What. */\nexport {};', 'fairlead/doc-comments'] as const,
+  ),
   ...['/** Last reported status. */', '/** Whatsoever. */', '/* What lint skips. */', '// What lint skips.'].map(
-    (comment) => [`nothing, with ${comment}`, 'tools/lint/src/a.ts', `${comment}\nexport {};`] as const,
+    (comment) => [`nothing, with ${comment}`, 'libs/audit/src/audited.ts', `${comment}\nexport {};`] as const,
   ),
   ['nothing, with a limit of time that fetch holds', 'tools/a.mjs', `fetch('/', { signal: AbortSignal.timeout(9) });`],
 ];

@@ -46,7 +46,7 @@ let env: Record<string, string>;
 let keys: readonly PublicKey[];
 let head: ExpectedHead;
 let written: Recorded[];
-/** How far the service had hashed the log, after each step. */
+/** Position up to which the service had hashed the log, after each step. */
 const hashed: object[] = [];
 
 beforeAll(async () => {

@@ -40,7 +40,7 @@ export interface LogReport {
   /** Place in the log up to which heads from outside of the database prove it. */
   readonly proven: LogHash;
   readonly findings: readonly Finding[];
-  /** What could not be checked, a sentence each. */
+  /** Parts that could not be checked, a sentence each. */
   readonly unchecked: readonly string[];
 }
 

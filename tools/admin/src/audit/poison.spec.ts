@@ -72,7 +72,7 @@ async function recorded(tenant: string, all = false): Promise<Recorded[]> {
   return [...events.values()];
 }
 
-/** What stands in the place of every leaf of an event's data. */
+/** Values that replace every leaf of an event's data. */
 const LEAVES: unknown[] = [
   null,
   undefined,
@@ -88,13 +88,13 @@ const LEAVES: unknown[] = [
   { deep: [[[[]]]] },
 ];
 
-/** How many mutations of one leaf are tried. */
+/** Number of mutations of one leaf that are tried. */
 const CASES = Number(process.env.POISON_CASES ?? 40);
 /** Every run of the tests tries the same cases; other seeds are tried by hand. */
 const SEED = 379_495_791;
 /** Appends at a time. */
 const AT_ONCE = 25;
-/** What each of these services records must be among what is made wrong. */
+/** Types of events that must be among the mutated ones, at least one of each service. */
 const NEEDED = [
   ...['DeploymentCreated', 'RevisionCreated', 'ListenerCreated', 'WebhookAdded', 'WebhookChanged'],
   ...['IntegrationAdded', 'IntegrationChanged', 'OAuthProviderAdded', 'OAuthProviderChanged'],
@@ -180,7 +180,7 @@ interface Forged {
   readonly events: readonly { readonly type: string; readonly data: unknown }[];
 }
 
-/** What names the rows of a victim, beside the recorded events: by category, so that they can follow a creation. */
+/** Events that name the rows of a victim, beside the recorded ones: by category, so that they can follow a creation. */
 function followUps(ids: Readonly<Record<string, string>>): Readonly<Record<string, Forged['events']>> {
   const time = '2026-01-01T00:00:00.000Z';
   const status = { previous_status: 'QUEUED', status: 'DEPLOY_FAILED' };
@@ -246,7 +246,7 @@ function forgeries(
   return forged;
 }
 
-/** What no request makes without a provider that answers: a token and the agent that uses it. */
+/** Records a token and the agent that uses it: no request makes them without a provider that answers. */
 async function grantToken(tenant: string, provider: string, connection: string): Promise<void> {
   const id = randomUUID();
   const sealed = { subject: id, sealed: '1.aaaaaaaaaaa.bbbb' };
@@ -266,7 +266,7 @@ async function grantToken(tenant: string, provider: string, connection: string):
   );
 }
 
-/** What tells of a workspace that was removed. Answers for repeated requests end by themselves. */
+/** Tables that keep rows about a removed workspace. Answers for repeated requests end by themselves. */
 const KEPT = new Set([
   ...['tenants', 'stopped_workspaces', 'workspace_removals', 'audit_log', 'refused_requests', 'idempotency_keys'],
   ...['stored_bytes', 'stored_run_bytes'],

@@ -11,7 +11,9 @@ export class StepLimit {
     this.last = Date.now();
   }
 
-  /** What `work` resolves with. @throws Error when there is no progress for too long; what goes on then is not waited for */
+  /**
+   * Result of `work`. @throws Error when there is no progress for too long; work that goes on then is not waited for
+   */
   async guard<T>(step: string, work: Promise<T>): Promise<T> {
     this.beat();
     let timer: NodeJS.Timeout | undefined;

@@ -8,7 +8,7 @@ export interface ExpectedHead {
   readonly hash: string;
 }
 
-/** What the operator knows from outside of the database. */
+/** Facts that the operator knows from outside of the database. */
 export interface Trust {
   readonly keys?: readonly PublicKey[];
   readonly heads?: readonly ExpectedHead[];

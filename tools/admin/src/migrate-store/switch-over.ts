@@ -28,7 +28,7 @@ export async function switchOver(database: Pool, to: EventStore, place: string):
   });
 }
 
-/** Whether the log has been moved already. */
+/** True when the log has been moved already. */
 export async function isMoved(database: Pool): Promise<boolean> {
   return (await database.query('select from log_move where finished is not null')).rowCount === 1;
 }

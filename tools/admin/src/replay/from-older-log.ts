@@ -6,7 +6,7 @@ import { type LogContents, readContents } from './log-contents';
 import { readModels } from '../read-models';
 import { type Orphans, orphans } from './orphans';
 
-/** What was done to a database whose log is older than it. */
+/** Changes to a database whose log is older than it. */
 interface OlderLogReport {
   /** The read models, and streams that could not be applied to them. */
   readonly models: readonly { readonly name: string; readonly leftOut: readonly string[] }[];
@@ -15,7 +15,7 @@ interface OlderLogReport {
   readonly orphans: readonly Orphans[];
 }
 
-/** What counts from the first event on again, with the table that is emptied for it. */
+/** Followers that count from the first event on again, with the table that is emptied for each. */
 const COUNTED_AGAIN: readonly (readonly [RegExp, string])[] = [
   [/^quota\./, 'quota_places'],
   [/^log\.seals$/, 'log_hashes'],
@@ -86,7 +86,9 @@ async function isOlder({ store, pool }: Installation): Promise<boolean> {
   }
 }
 
-/** What the database knows of events that are not in the log: that they were handled, wait, or were answered. */
+/**
+ * Deletes the database's notes about events that are not in the log: that they were handled, wait, or were answered.
+ */
 async function forgetLater(tx: PoolClient, { streams }: LogContents): Promise<void> {
   await tx.query(
     'create temporary table log_streams (stream text primary key, version int, handled int) on commit drop',

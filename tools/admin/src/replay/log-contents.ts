@@ -9,7 +9,7 @@ interface StreamVersions {
   readonly handled: number;
 }
 
-/** What a log holds, as far as the database has to agree with it. */
+/** Content of a log, as far as the database has to agree with it. */
 export interface LogContents {
   readonly streams: ReadonlyMap<string, StreamVersions>;
   /** The ends of the streams' names. */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { LogContents } from './log-contents';
 
-/** What is kept beside the log although no event speaks of it any more. */
+/** Things that are kept beside the log although no event mentions them any more. */
 export interface Orphans {
   readonly kind: 'uploads' | 'attachments' | 'source archives' | 'secrets';
   readonly count: number;

@@ -13,7 +13,7 @@ import {
 } from './bodies';
 import type { Connections, RawRequest } from './connections';
 
-/** What the attacker has: two keys of its own workspace, and a deployment there. */
+/** Means of the attacker: two keys of its own workspace, and a deployment there. */
 export interface Hostile {
   readonly readKey: string;
   readonly writeKey: string;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { attacks, type Hostile } from './attacks';
 import { Connections } from './connections';
 
-/** What the attacking process is told when it is forked. */
+/** Message to the attacking process when it is forked. */
 export interface Orders extends Hostile {
   readonly port: number;
 }

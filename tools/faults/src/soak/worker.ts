@@ -7,7 +7,7 @@ const CLIENTS = 4;
 const PAUSE_MS = 150;
 const PATIENCE_MS = 120_000;
 
-/** What happened to the requests of a workspace that does its ordinary work. */
+/** Results of the requests of a workspace that does its ordinary work. */
 interface WorkFigures {
   succeeded: number;
   /** By status, or `no answer`. */
