@@ -33,7 +33,7 @@ const MAY_IMPORT = {
   service: [...FOUNDATION, 'gateway', ...DOMAINS],
 };
 
-/** What a pure file (no dot in its stem) of a domain must do without: frameworks, databases, disks, networks. */
+/** Packages that a pure file (no dot in its stem) of a domain must not import: frameworks, databases, disks, networks. */
 const IMPURE = [
   '@nestjs/*',
   'fastify',
