@@ -1,4 +1,3 @@
-export { FairShare } from './admission/fair-share';
 export { type Pages } from './admission/admit';
 export { bringsBody } from './body-framing';
 export { canonicalUrl } from './canonical-url';

@@ -3,11 +3,17 @@ import type { Admission } from './admission/admission';
 import { sendProblem } from '@fairlead/api';
 import { bringsBody } from './body-framing';
 import { type Pace, watchPace } from './admission/body-pace';
-import { HttpProblem, PayloadTooLarge, RequestTimeout, Unauthorized, UnsupportedMediaType } from '@fairlead/schema';
-import { FairShare } from './admission/fair-share';
+import {
+  FairShare,
+  HttpProblem,
+  parseJsonInTurns,
+  PayloadTooLarge,
+  RequestTimeout,
+  Unauthorized,
+  UnsupportedMediaType,
+} from '@fairlead/schema';
 import { HeldBytes } from './admission/held-bytes';
 import { bodyHash } from './identity/identity';
-import { parseJsonInTurns } from '@fairlead/schema';
 import { dropRest } from './admission/lingering';
 import { isJson } from '@fairlead/api';
 import { type OnFinish, ownerOf } from './request-context';

@@ -1,5 +1,4 @@
 export { addressBlock } from './outbound-address';
-export { FairPlaces, NoPlace } from './fair-places';
 export { OutboundFailure } from './outbound-errors';
 export { type AllowedHost, OutboundPolicy, parseOutboundAllow } from './outbound-policy';
 export { OutboundResolver } from './outbound-resolver';

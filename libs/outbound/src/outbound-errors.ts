@@ -1,5 +1,4 @@
-import { BadRequest } from '@fairlead/schema';
-import { NoPlace } from './fair-places';
+import { BadRequest, NoPlace } from '@fairlead/schema';
 
 /**
  * A URL may not be called (400). The message names the member that contains it, and never says what its host resolves

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
+import { FairShare } from '@fairlead/schema';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import { type AddressBlock, addressBlock, inBlock, isPublicAddress } from './outbound-address';
-import { FairPlaces } from './fair-places';
 import { OutboundRefused } from './outbound-errors';
 import { type Resolve, type ResolvedAddress, systemResolver } from './outbound-resolver';
 
@@ -19,7 +19,7 @@ export interface OutboundLimits {
 }
 
 /** Largest number of concurrent calls, of all workspaces and of one. */
-const PLACES = { total: 800, perWorkspace: 100 };
+const PLACES = { total: 800, perOwner: 100, waiting: 1000, waitingTogether: Infinity };
 /** Largest number of workspaces without calls whose connections are kept. */
 const IDLE_WORKSPACES = 100;
 
@@ -77,7 +77,7 @@ function portOf({ port, protocol }: URL): string {
 /** Decides which hosts may be called for a tenant, and how they are resolved, within limits of time. */
 export class OutboundPolicy {
   readonly limits: OutboundLimits;
-  private readonly places = new FairPlaces(PLACES.total, PLACES.perWorkspace);
+  private readonly places = new FairShare(PLACES.total, PLACES);
   private readonly connections = new Map<string, Connections>();
 
   constructor(
@@ -96,7 +96,7 @@ export class OutboundPolicy {
    * @throws NoPlace when none becomes free; the reason of `signal` when that aborts.
    */
   async enter(workspace: string, signal?: AbortSignal | null): Promise<{ dispatcher: Dispatcher; leave: () => void }> {
-    const giveBack = await this.places.take(workspace, this.limits.headers, signal);
+    const giveBack = await this.places.wait(workspace, { patience: this.limits.headers, signal });
     const connections = this.connections.get(workspace) ?? { agent: this.agentOf(workspace), calls: 0 };
     this.connections.delete(workspace);
     this.connections.set(workspace, connections);

@@ -1,8 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { Recent } from '@fairlead/schema';
-import { FairPlaces } from './fair-places';
+import { FairShare, Recent } from '@fairlead/schema';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -33,6 +32,8 @@ const DEFAULTS: ResolverOptions = {
   hostsFile: '/etc/hosts',
 };
 const MOST_REMEMBERED = 10_000;
+/** Largest number of names that wait for a lookup in a workspace. */
+const WAITING = { waiting: 1000, waitingTogether: Infinity };
 const HOSTS_KEPT_MS = 5_000;
 const LOOPBACK: readonly ResolvedAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -46,7 +47,7 @@ const LOOPBACK: readonly ResolvedAddress[] = [
  */
 export class OutboundResolver {
   private readonly options: ResolverOptions;
-  private readonly places: FairPlaces;
+  private readonly places: FairShare;
   private readonly asked = new Map<string, Promise<readonly ResolvedAddress[]>>();
   private readonly running = new Map<string, Promise<readonly ResolvedAddress[]>>();
   private readonly failed = new Recent<{ readonly error: unknown; readonly until: number }>(MOST_REMEMBERED);
@@ -54,7 +55,7 @@ export class OutboundResolver {
 
   constructor(options: Partial<ResolverOptions> = {}) {
     this.options = { ...DEFAULTS, ...options };
-    this.places = new FairPlaces(this.options.most, this.options.mostPerWorkspace);
+    this.places = new FairShare(this.options.most, { ...WAITING, perOwner: this.options.mostPerWorkspace });
   }
 
   /** Number of running lookups. */
@@ -77,15 +78,14 @@ export class OutboundResolver {
   };
 
   private async ask(hostname: string, workspace: string): Promise<readonly ResolvedAddress[]> {
-    const leave = await this.places.take(workspace, this.options.deadline);
-    try {
-      return await this.inTime(this.running.get(hostname) ?? this.begin(hostname));
-    } catch (error) {
-      this.failed.set(hostname, { error, until: performance.now() + this.options.remembered });
-      throw error;
-    } finally {
-      leave();
-    }
+    return this.places.hold(workspace, { patience: this.options.deadline }, async () => {
+      try {
+        return await this.inTime(this.running.get(hostname) ?? this.begin(hostname));
+      } catch (error) {
+        this.failed.set(hostname, { error, until: performance.now() + this.options.remembered });
+        throw error;
+      }
+    });
   }
 
   private begin(hostname: string): Promise<readonly ResolvedAddress[]> {

@@ -10,5 +10,4 @@ export { opaqueStorage } from './opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './reading';
 export { openRequestPool } from './request-pool';
 export { SharedReads } from './shared-reads';
-export { Shares } from './shares';
 export { DatabaseProblem, isConnectionLost } from './problem';

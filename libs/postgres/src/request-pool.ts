@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { connect as connectTo, type Socket } from 'node:net';
+import { FairShare, NoPlace, TooManyRequests } from '@fairlead/schema';
 import { Pool, type PoolClient } from 'pg';
 import { currentReading, currentWriting, type Reading, type Writing } from './reading';
-import { Shares } from './shares';
 import { watchedClient } from './watched-client';
 
 interface ReadOptions {
@@ -20,9 +19,6 @@ const TOO_MANY = {
   reads: 'Too many reads of one workspace wait for the database.',
   writes: 'Too many writes of one workspace wait for the database.',
 };
-const NEVER = new AbortController().signal;
-// One for each write that waits.
-setMaxListeners(0, NEVER);
 const CONNECT_MS = 5_000;
 /** Time limit of a cancel request (ms). Without it, the timeout of the server ends the statement. */
 const CANCEL_MS = 5_000;
@@ -43,7 +39,7 @@ interface Inside {
 /**
  * The pool for code that runs in requests: what only reads has connections of its own, on which statements end after
  * `timeout`, everything else those of `main`. One workspace's reads take at most half of these connections; at most 200
- * of them wait for one, a further one is a ShareExceeded. The same holds for the writes of a workspace and the connections
+ * of them wait for one, a further one is answered with 429. The same holds for the writes of a workspace and the connections
  * of `main`, where a write that has a connection gets further ones at once: it could wait for what it holds itself. When the client of a read goes away, its statement is
  * cancelled on the server, and what it asks for afterwards is refused. `close` ends the connections for reads.
  */
@@ -62,9 +58,8 @@ export function openRequestPool(
   });
   // A connection that is lost while nobody uses it is replaced by the next one.
   reads.on('error', () => undefined);
-  const shares = new Shares(total, Math.max(1, Math.floor(total / 2)), WAITING, TOO_MANY.reads);
-  const most = main.options.max;
-  const writes = new Shares(most, Math.max(1, Math.floor(most / 2)), WAITING, TOO_MANY.writes);
+  const shares = halfForEach(total);
+  const writes = halfForEach(main.options.max);
   const connect = (done?: Connected) => {
     const [read, write] = [currentReading(), currentWriting()];
     if (!read && !write) return done ? main.connect(done as never) : main.connect();
@@ -81,13 +76,25 @@ export function openRequestPool(
     connect: { value: connect },
     totalCount: { get: () => main.totalCount + reads.totalCount },
     idleCount: { get: () => main.idleCount + reads.idleCount },
-    waitingCount: { get: () => main.waitingCount + shares.waitingCount + writes.waitingCount },
+    waitingCount: { get: () => main.waitingCount + shares.waiting + writes.waiting },
   }) as Pool;
   return { pool, close: () => reads.end() };
 }
 
-async function connectFor({ owner, signal }: Reading, reads: Pool, shares: Shares): Promise<PoolClient> {
-  const giveBack = await shares.take(owner, signal);
+/** Divides connections: one owner holds at most half of them. */
+function halfForEach(total: number): FairShare {
+  const perOwner = Math.max(1, Math.floor(total / 2));
+  return new FairShare(total, { perOwner, waiting: WAITING, waitingTogether: Infinity });
+}
+
+function refusing(message: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof NoPlace ? new TooManyRequests(1, message) : error;
+  };
+}
+
+async function connectFor({ owner, signal }: Reading, reads: Pool, shares: FairShare): Promise<PoolClient> {
+  const giveBack = await shares.wait(owner, { signal }).catch(refusing(TOO_MANY.reads));
   let client: PoolClient;
   try {
     client = await reads.connect();
@@ -116,9 +123,11 @@ async function connectFor({ owner, signal }: Reading, reads: Pool, shares: Share
   return client;
 }
 
-async function connectToWrite(request: Writing, main: Pool, writes: Shares): Promise<PoolClient> {
+async function connectToWrite(request: Writing, main: Pool, writes: FairShare): Promise<PoolClient> {
   request.connections += 1;
-  const place = (request.place ??= writes.take(request.owner, NEVER, request.hasBegun));
+  const place = (request.place ??= writes
+    .wait(request.owner, { hasBegun: request.hasBegun })
+    .catch(refusing(TOO_MANY.writes)));
   let left = false;
   const leave = () => {
     if (left) return;

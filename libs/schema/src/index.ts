@@ -18,6 +18,7 @@ export {
   Unprocessable,
   UnsupportedMediaType,
 } from './errors';
+export { FairShare, NoPlace } from './fair-share';
 export { fixed, requireSame } from './fixed';
 export { anyJson, dict, rawDict } from './free';
 export { MOST_VALUES, parseJson, parseJsonInTurns } from './json';

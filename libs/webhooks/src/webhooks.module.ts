@@ -4,7 +4,6 @@ import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { ChangesController } from './changes/changes.controller';
 import { ChangesFeed } from './changes/changes-feed.service';
-import { ChangesPlaces } from './changes/changes-places.service';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveryAttempts } from './deliveries/delivery.attempt';
 import { DeliveryBounds } from './deliveries/delivery-bounds.store';
@@ -43,7 +42,6 @@ export class WebhooksModule implements OnModuleInit {
       providers: [
         { provide: WebhooksOptions, useValue: options },
         ChangesFeed,
-        ChangesPlaces,
         DeliveryAttempts,
         DeliveryBounds,
         DeliveryFanOut,

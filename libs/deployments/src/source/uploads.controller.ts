@@ -1,7 +1,18 @@
 import { StoredBytes, Workspaces } from '@fairlead/eventing';
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
-import { FairShare, holdsBody, publicAddress } from '@fairlead/edge';
-import { BadRequest, type Infer, int, note, object, PayloadTooLarge, str, Unavailable, uuid } from '@fairlead/schema';
+import { holdsBody, publicAddress } from '@fairlead/edge';
+import {
+  BadRequest,
+  FairShare,
+  type Infer,
+  int,
+  note,
+  object,
+  PayloadTooLarge,
+  str,
+  Unavailable,
+  uuid,
+} from '@fairlead/schema';
 import { Controller, HttpCode, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { v7 as newId } from 'uuid';

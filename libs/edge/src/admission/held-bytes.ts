@@ -1,5 +1,4 @@
-import { Unavailable } from '@fairlead/schema';
-import type { FairShare } from './fair-share';
+import { type FairShare, NoPlace, Unavailable } from '@fairlead/schema';
 
 /** Longest wait of a body for memory (ms). */
 const PATIENCE_MS = 3_000;
@@ -30,9 +29,10 @@ export class HeldBytes {
   async hold(more: number): Promise<void> {
     if (this.add(more)) return;
     const amount = this.amount(more);
-    if (!(await this.account.takeSoon(this.owner, amount, PATIENCE_MS))) {
+    await this.account.wait(this.owner, { amount, patience: PATIENCE_MS }).catch((error: unknown) => {
+      if (!(error instanceof NoPlace)) throw error;
       throw new Unavailable(1, 'There is no memory for the request body right now, try again later.');
-    }
+    });
     if (this.released) this.account.give(this.owner, amount);
     else this.note(more, amount);
   }

@@ -1,4 +1,4 @@
-import { FairShare } from './fair-share';
+import { FairShare } from '@fairlead/schema';
 
 /** Largest number of concurrent requests, of the process and of each key. */
 export interface Capacity {

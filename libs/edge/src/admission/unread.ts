@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from './admission';
 import { isShared, written } from '@fairlead/api';
-import { Unavailable } from '@fairlead/schema';
-import { FairShare } from './fair-share';
+import { FairShare, Unavailable } from '@fairlead/schema';
 import { type OnFinish, ownerOf } from '../request-context';
 
 /** Bytes of all answers together that clients have not read yet. */

@@ -1,5 +1,4 @@
-import { FairShare } from '@fairlead/edge';
-import { Unavailable } from '@fairlead/schema';
+import { FairShare, NoPlace, Unavailable } from '@fairlead/schema';
 
 /** Seconds after which a client that was turned away may come again. */
 const RETRY_AFTER = 2;
@@ -18,13 +17,14 @@ export class Gate {
 
   /** Runs `work` when there is a place for the workspace. @throws Unavailable when none came free in time */
   async run<T>(workspace: string, work: () => Promise<T>): Promise<T> {
-    if (!(await this.places.takeSoon(workspace, 1, this.patience))) {
+    const giveBack = await this.places.wait(workspace, { patience: this.patience }).catch((error: unknown) => {
+      if (!(error instanceof NoPlace)) throw error;
       throw new Unavailable(RETRY_AFTER, 'Too many uploads at a time, try again later.');
-    }
+    });
     try {
       return await work();
     } finally {
-      this.places.give(workspace);
+      giveBack();
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Shredded, Workspaces } from '@fairlead/eventing';
 import { Answers, Area, Describe, Path, Scope, shape } from '@fairlead/api';
-import { FairShare, ownerOf, readStream } from '@fairlead/edge';
-import { Unavailable, type Infer } from '@fairlead/schema';
+import { ownerOf, readStream } from '@fairlead/edge';
+import { FairShare, Unavailable, type Infer } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CredentialsStore } from '../credentials.store';

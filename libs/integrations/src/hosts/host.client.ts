@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FairPlaces, guardedFetch, NoPlace, OutboundFailure } from '@fairlead/outbound';
-import type { Recent } from '@fairlead/schema';
+import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
+import { type FairShare, NoPlace, type Recent } from '@fairlead/schema';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from './code-host.errors';
 import type { IntegrationsOptions } from '../integrations.options';
 import { refusal } from './json.host';
@@ -29,7 +29,7 @@ export class HostClient {
   constructor(
     private readonly options: IntegrationsOptions,
     /** Calls under way, by workspace and host. */
-    private readonly places: FairPlaces,
+    private readonly places: FairShare,
     private readonly answers: Recent<KeptAnswer>,
     /** The integration at a version, whose answers nobody else gets. */
     private readonly integration: string,
@@ -117,12 +117,7 @@ export class HostClient {
     signal: AbortSignal | null | undefined,
     call: () => Promise<Response>,
   ): Promise<Response> {
-    const leave = await this.places.take(`${this.workspace} ${url.host}`, this.options.listDeadline, signal);
-    try {
-      return await call();
-    } finally {
-      leave();
-    }
+    return this.places.hold(`${this.workspace} ${url.host}`, { patience: this.options.listDeadline, signal }, call);
   }
 
   private async once(url: URL, init: RequestInit): Promise<Response> {

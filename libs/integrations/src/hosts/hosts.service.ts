@@ -1,6 +1,5 @@
 import { Shredded } from '@fairlead/eventing';
-import { FairPlaces } from '@fairlead/outbound';
-import { Recent } from '@fairlead/schema';
+import { FairShare, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { BitbucketHost } from './bitbucket.host';
 import type { CodeHost, Credentials } from './code-host';
@@ -15,7 +14,8 @@ import { IntegrationsOptions } from '../integrations.options';
 import { JsonHost } from './json.host';
 import { apiUrl } from '../provider';
 
-const AT_ONCE_PER_HOST = 4;
+/** Calls of one workspace to one host. */
+const PLACES = { perOwner: 4, waiting: 1000, waitingTogether: Infinity };
 const HOSTS_KEPT = 200;
 const ANSWERS_KEPT = 10_000;
 const ANSWERS_WEIGHT = { bytes: 32 * 1024 * 1024, of: ({ body }: KeptAnswer) => body.length + 1024 };
@@ -24,7 +24,7 @@ const NAMES = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea', bitbucket: '
 /** Keeps the clients of code hosts by integration, with their recent answers. */
 @Injectable()
 export class Hosts {
-  private readonly places = new FairPlaces(Infinity, AT_ONCE_PER_HOST);
+  private readonly places = new FairShare(Infinity, PLACES);
   private readonly answers = new Recent<KeptAnswer>(ANSWERS_KEPT, ANSWERS_WEIGHT);
   private readonly hosts = new Recent<{ version: number; host: CodeHost }>(HOSTS_KEPT);
 

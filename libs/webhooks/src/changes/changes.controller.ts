@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
-import type { Infer } from '@fairlead/schema';
+import { FairShare, type Infer, TooManyRequests } from '@fairlead/schema';
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { subscribes } from '../event-types';
 import { ChangesFeed } from './changes-feed.service';
-import { ChangesPlaces } from './changes-places.service';
 import { changes, changesQuery } from './changes.schema';
 import type { Change, RecentChanges } from './recent-changes';
 
@@ -24,6 +23,9 @@ const HEARTBEAT_MS = 15_000;
 const LIFETIME_MS = 300_000;
 /** A client that has lost its stream connects again after so long. */
 const RECONNECT_MS = 2000;
+const MOST_WAITING = { key: 100, workspace: 200, all: 1000 };
+/** A client that was turned away may come again after so many seconds. */
+const RETRY_S = 5;
 /** Position in another log, or in none. */
 const UNKNOWN = -1n;
 
@@ -31,10 +33,13 @@ const UNKNOWN = -1n;
 @Area('Webhooks')
 @Controller('v1/changes')
 export class ChangesController {
-  constructor(
-    private readonly feed: ChangesFeed,
-    private readonly places: ChangesPlaces,
-  ) {}
+  /** Requests of this process that wait for changes. */
+  private readonly waiting = {
+    keys: new FairShare(Infinity, { perOwner: MOST_WAITING.key }),
+    workspaces: new FairShare(MOST_WAITING.all, { perOwner: MOST_WAITING.workspace }),
+  };
+
+  constructor(private readonly feed: ChangesFeed) {}
 
   @Get()
   @Scope('read', { load: 'wait' })
@@ -51,7 +56,7 @@ export class ChangesController {
     @Headers('last-event-id') lastId: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const giveBack = this.places.take(actor.keyId, tenantId);
+    const giveBack = this.takePlace(actor.keyId, tenantId);
     const gone = new AbortController();
     const leave = () => {
       gone.abort();
@@ -72,6 +77,18 @@ export class ChangesController {
     void reply.header('content-type', 'application/json; charset=utf-8');
     const shown = news.changes.map(({ position, text }) => `{"position":"${position}",${text.slice(1)}`);
     return `{"changes":[${shown.join(',')}],"position":"${news.position}","reset":${news.reset}}`;
+  }
+
+  /** @throws TooManyRequests when the key, its workspace, or all together have as many as they may */
+  private takePlace(keyId: string, workspace: string): () => void {
+    const { keys, workspaces } = this.waiting;
+    if (!keys.allows(keyId) || !workspaces.take(workspace))
+      throw new TooManyRequests(RETRY_S, 'Too many requests wait for changes, try again later.');
+    keys.take(keyId);
+    return () => {
+      keys.give(keyId);
+      workspaces.give(workspace);
+    };
   }
 
   private async startOf(recent: RecentChanges, text: string | undefined): Promise<bigint> {

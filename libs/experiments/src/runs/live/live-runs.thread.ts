@@ -1,9 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { HttpProblem, Unavailable } from '@fairlead/schema';
-import { Shares } from '@fairlead/postgres';
+import { FairShare, HttpProblem, NoPlace, TooManyRequests, Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits } from '../../limits';
 import type { SentExamples } from '../../examples/examples.body';
@@ -20,9 +18,6 @@ const LARGE_BYTES = 128 * 1024;
 const WAITING = 16;
 /** A body of 24 MiB takes a part of it; one that needs more ends the thread and not the process. */
 const MOST_MEGABYTES = 1024;
-const NEVER = new AbortController().signal;
-// Every body that waits listens to it.
-setMaxListeners(0, NEVER);
 
 /**
  * One thread that reads large bodies of runs and examples, so that parsing never holds up other requests. Workspaces
@@ -33,11 +28,11 @@ setMaxListeners(0, NEVER);
 export class LiveRunsThread {
   private worker: Worker | undefined;
   private readonly compiled = existsSync(WORKER);
-  private readonly turns = new Shares(1, 1, WAITING, 'Too many large requests of one workspace are being read.');
+  private readonly turns = new FairShare(1, { perOwner: 1, waiting: WAITING, waitingTogether: Infinity });
 
   constructor(private readonly limits: ExperimentLimits) {}
 
-  /** Content of a body of runs; the body must not be used afterwards. @throws HttpProblem, ShareExceeded */
+  /** Content of a body of runs; the body must not be used afterwards. @throws HttpProblem */
   async read(
     tenant: string,
     kind: BodyKind,
@@ -63,7 +58,10 @@ export class LiveRunsThread {
   }
 
   private async readAside(tenant: string, asked: AnyBody & { readonly body: Buffer }): Promise<unknown> {
-    const giveBack = await this.turns.take(tenant, NEVER);
+    const giveBack = await this.turns.wait(tenant).catch((error: unknown) => {
+      if (!(error instanceof NoPlace)) throw error;
+      throw new TooManyRequests(1, 'Too many large requests of one workspace are being read.');
+    });
     try {
       const { body: bytes } = asked;
       // Memory that is shared with other buffers cannot be handed over.
