@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { v4 as newId } from 'uuid';
 import { type Answer, type Reading, startReading } from '../testing/reading';
+import { zstd } from '../testing/zstd';
 
 let reading: Reading;
 beforeAll(async () => {
@@ -124,6 +125,54 @@ it('Of a batch in parts exactly the good runs and scores are stored, and each ba
   );
 });
 
+const HUGE = 25 * 1024 * 1024;
+/** A body with it is cut or not, as other runs are in it. */
+const LARGE = 15 * 1024 * 1024;
+/** Kinds of runs, and what becomes of each: all of it is stored, it is stored without a member, or it is refused. */
+const SIZES = {
+  stored: run({ outputs: { text: 'é"\\{}[],:'.repeat(1000) } }),
+  cut: (id: string, session_name: string) =>
+    `{"outputs": {"text": "${'é[{\\"'.repeat(LARGE / 6)}"} , ${run({})(id, session_name).slice(1)}`,
+  refused: run({ error: 'x'.repeat(2_000_000) }),
+  'refused as a whole': run(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`m${n}`, 'x'.repeat(900_000)]))),
+};
+
+it('Of a batch in JSON with runs that are too large all others are stored, in each encoding', async () => {
+  const isCutOrRefused = (kind: string) => kind !== 'stored';
+  await fc.assert(
+    fc.asyncProperty(
+      fc.shuffledSubarray(['stored', 'stored', 'stored', 'cut', 'refused', 'refused as a whole'] as const, {
+        minLength: 1,
+      }),
+      fc.constantFrom('post', 'patch'),
+      fc.constantFrom(undefined, 'gzip', 'zstd'),
+      async (kinds, list, encoding) => {
+        const session = name();
+        const items = kinds.map((kind) => ({ kind, id: newId() }));
+        const texts = items.map(({ kind, id }) => SIZES[kind](id, session));
+        const json = Buffer.from(`{"${list}": [${texts.join(', ')}]}`);
+        const body = encoding ? { gzip: gzipSync, zstd }[encoding](json) : json;
+        const headers = { 'content-type': 'application/json', ...(encoding && { 'content-encoding': encoding }) };
+        const answer = await reading.send('POST', '/runs/batch', body, 'a', headers);
+        const kept = items.filter(({ kind }) => kind === 'stored' || kind === 'cut');
+        expect(answer.status).toBe(kept.length > 0 ? 202 : 413);
+        const named = items.flatMap(({ kind, id }, at) => {
+          const member = kind === 'cut' ? ['outputs'] : [];
+          return isCutOrRefused(kind) ? [{ id, loc: ['body', list, at, ...member], msg: expect.any(String) }] : [];
+        });
+        expect(answer.json.refused ?? []).toEqual(named);
+        await reading.followers.passed(await reading.store.head(), undefined, 60_000);
+        for (const { kind, id } of items) {
+          const { status, json: stored } = await reading.get(`/runs/${id}`);
+          expect([kind, status]).toEqual([kind, kind.startsWith('refused') ? 404 : 200]);
+          if (status === 200) expect(stored.left_out).toEqual(kind === 'cut' ? ['outputs'] : undefined);
+        }
+      },
+    ),
+    { numRuns: 8 },
+  );
+});
+
 describe('A run that is too large', () => {
   const good = () => ({ id: newId(), name: 'good', session_name: name(), outputs: { a: 1 } });
   /** Parts of a run as the SDKs send them. */
@@ -169,11 +218,44 @@ describe('A run that is too large', () => {
       status: 202,
       refused: [{ id: large.id, loc: ['body', 'post', 1, 'outputs'], msg: expect.stringContaining('`outputs` was') }],
     });
-    expect(await stored(large.id)).toMatchObject({ name: 'good', outputs: null });
+    expect(await stored(large.id)).toMatchObject({ name: 'good', outputs: null, left_out: ['outputs'] });
+    const selected = { id: [large.id], select: ['id'] };
+    expect((await reading.post('/runs/query', selected)).json.runs).toMatchObject([{ left_out: ['outputs'] }]);
     expect((await reading.post('/runs', alone)).status).toBe(413);
     expect((await reading.get(`/runs/${alone.id}`)).status).toBe(404);
     const only = await reading.post('/runs/batch', { patch: [{ id: large.id, outputs: large.outputs }] });
     expect(only).toMatchObject({ status: 413, json: { refused: [{ id: large.id }] } });
+    // What comes later is there after all.
+    const later = await reading.post('/runs/batch', { patch: [{ id: large.id, outputs: { a: 2 } }] });
+    expect(later.status).toBe(202);
+    await reading.followers.passed(await reading.store.head(), undefined, 60_000);
+    const { outputs, left_out: left } = await stored(large.id);
+    expect({ outputs, left }).toEqual({ outputs: { a: 2 }, left: undefined });
+  });
+
+  it('is refused by its id also when it is alone in a body of any size', async () => {
+    const huge = { ...good(), outputs: { text: 'x'.repeat(HUGE) } };
+    const { status, json: answer } = await reading.post('/runs', huge);
+    expect([status, answer.detail]).toEqual([
+      413,
+      expect.stringMatching(/`outputs` was left out: it has 26214\d+ bytes/),
+    ]);
+    const listed = (await reading.send('GET', '/v1/refused')).json.resources;
+    const of = { session_name: huge.session_name, kind: 'run', count: 1, item_ids: [huge.id] };
+    expect(listed).toContainEqual(expect.objectContaining(of));
+    const first = good();
+    expect((await reading.post('/runs', first)).status).toBe(202);
+    expect((await reading.send('PATCH', `/runs/${first.id}`, { outputs: huge.outputs })).status).toBe(413);
+  });
+
+  it('is no reason to take a body that is too large outside of its runs', async () => {
+    const body = (text: string) => reading.post('/runs/batch', text);
+    const long = `"${'x'.repeat(HUGE)}"`;
+    expect((await body(`{"post": [${json(good())}], "more": ${long}}`)).status).toBe(413);
+    expect((await body(`{"post": [${long}]}`)).json.refused).toEqual([
+      { id: null, loc: ['body', 'post', 0], msg: expect.stringContaining('The run was left out') },
+    ]);
+    expect((await body(`{"post": [{"id": ${long}`)).status).toBe(422);
   });
 
   it('takes no room of others: parts beyond all that a request may have are named, and the rest is stored', async () => {

@@ -9,10 +9,10 @@ export function appPath(tenantId: string, sessionId: string, id: string): string
 }
 
 type Used = Pick<RunEntity, (typeof USAGE_MEMBERS)[number]>;
-type Shown = Omit<RunEntity, 'example_from' | 'start_time' | 'end_time' | 'row_number' | keyof Used>;
+type Shown = Omit<RunEntity, 'example_from' | 'start_time' | 'end_time' | 'row_number' | 'left_out' | keyof Used>;
 
 /** A run as its row gives it; times are ISO texts with microseconds, the opaque members raw JSON. */
-export interface RunRow extends Shown, Partial<Used> {
+export interface RunRow extends Shown, Partial<Used & Pick<RunEntity, 'left_out'>> {
   readonly start: string;
   readonly end: string | null;
   /** Attachments; null or absent when there are none, or when they are not asked for. */
@@ -23,7 +23,7 @@ export interface RunRow extends Shown, Partial<Used> {
 }
 
 /** Columns of a run `r` that need no choice. */
-export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r.events, r.serialized';
+export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r.events, r.serialized, r.left_out';
 
 /** Kinds of runs that all clients know; others are kept as they are sent. */
 export const RUN_TYPES = ['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'] as const;
@@ -118,6 +118,11 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined, s3Url
     reference_dataset_id: text(row.dataset_id),
     thread_id: text(threadOf(row.extra)),
   };
+}
+
+/** The member of a run that names what was left out of it; nothing for a run that is whole, as most are. */
+export function leftOutMember({ left_out }: RunRow): Record<string, string> {
+  return left_out ? { left_out: array(left_out.map(text)) } : {};
 }
 
 /** Start time and id, as in `20260102T030405123456Z` followed by the id. */

@@ -34,6 +34,8 @@ export class RunEntity {
   @Column('text', { nullable: true }) readonly tags!: string | null;
   @Column('text', { nullable: true }) readonly events!: string | null;
   @Column('text', { nullable: true }) readonly serialized!: string | null;
+  /** Members that were sent and are not stored, because they were too large. */
+  @Column('text', { array: true, nullable: true }) readonly left_out!: string[] | null;
   /** Tokens and costs of the run, or of the runs below it, as decimal texts. */
   @Column('numeric', { nullable: true }) readonly prompt_tokens!: string | null;
   @Column('numeric', { nullable: true }) readonly completion_tokens!: string | null;

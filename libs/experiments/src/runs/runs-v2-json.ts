@@ -2,7 +2,7 @@ import { preview } from '../compare/compare-json';
 import { memberSlices, present } from '../upload/json-slices';
 import { array, object, raw, text } from '../platform-json';
 import type { AttachmentLink } from '../storage/attachment-urls.service';
-import { dottedOrder, parents, RUN_TYPES, type RunRow } from './run-json';
+import { dottedOrder, leftOutMember, parents, RUN_TYPES, type RunRow } from './run-json';
 import { threadOf } from './run-thread';
 
 /** Kinds that the second version writes in upper case. */
@@ -92,7 +92,7 @@ export function runV2Json(
     const value = select === 'ATTACHMENTS' ? attachments(links) : valueOf(select, row, feedbackStats, shareUrl);
     if (value !== 'null') members[select.toLowerCase()] = value;
   }
-  return object(members);
+  return object({ ...members, ...leftOutMember(row) });
 }
 
 function attachments(links: ReadonlyMap<string, AttachmentLink>): string {

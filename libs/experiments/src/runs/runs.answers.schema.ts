@@ -95,7 +95,12 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   thread_id: noted(nullable(text), 'Thread that the metadata of the run name; null when they name none.'),
 };
 
-export const run = object('Run', runMembers);
+const leftOut = noted(
+  list(text),
+  'Members that were sent and are not stored, because they were too large; absent when there are none.',
+);
+
+export const run = object('Run', { ...runMembers, 'left_out?': leftOut });
 
 export const runsPage = object('RunsPage', {
   runs: noted(list(run), 'The runs of this page.'),
@@ -165,6 +170,7 @@ export const runV2 = object('RunV2', {
   'is_in_dataset?': noted(boolean, 'Whether an example was made from the run: always false.'),
   'share_url?': noted(text, 'Where whoever has this address can read the run; absent while it is not shared.'),
   'feedback_stats?': noted(feedbackStatistics, 'Statistics of the feedback on the run, by key.'),
+  'left_out?': leftOut,
 });
 
 const items = (title: string, item: JsonSchema) =>

@@ -6,7 +6,7 @@ import { answer, batches, type Sized } from '../storage/pieces';
 import { object, nulled, text } from '../platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
 import { attachmentUrls, type AttachmentLinks } from '../storage/attachment-urls.service';
-import { ALWAYS_SHOWN, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
+import { ALWAYS_SHOWN, leftOutMember, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
 import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs-vocabulary';
 import { all, isoTime, Parameters } from '../sql';
@@ -223,7 +223,7 @@ async function renderRuns(
   const kept = shown && new Set([...shown, ...NEVER_NULL]);
   return runs.map((row, nth) => {
     const members = runMembers(row, statistics.get(row.id), urls[nth]);
-    return object(kept ? nulled(members, kept) : members);
+    return object({ ...(kept ? nulled(members, kept) : members), ...leftOutMember(row) });
   });
 }
 

@@ -164,6 +164,8 @@ export interface RunChange {
   readonly serialized?: string;
   /** Attachments that were added; each takes the place of one of the same name. */
   readonly attachments?: readonly RunAttachment[];
+  /** Names of members that were sent and are not stored, because they are too large. */
+  readonly left_out?: readonly string[];
 }
 
 /** An attachment of a run: its content is in the payload store of the workspace. */

@@ -3,14 +3,22 @@ import { BadRequest } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { ExperimentLimits } from '../limits';
 import { MalformedMultipart } from './multipart';
-import { type CutBody, PartCutter } from './part-cutter';
+import type { CutBody } from './part-cutter';
 import { decompressed } from './upload.decompress';
 import { LimitExceeded } from './upload.errors';
 import type { ZstdDecoder } from './upload.zstd';
 
-interface PartLimits {
-  /** Most bytes of the data of a part. */
-  readonly ofPart: (name: string) => number;
+/** Copies a body while it arrives, without what is too large. */
+interface Cutter {
+  /** Number of bytes that are kept so far. */
+  readonly size: number;
+  /** Takes the next bytes. @throws MalformedMultipart, PayloadTooLarge */
+  push(chunk: Buffer): void;
+  /** Returns what is left when all bytes were taken. @throws MalformedMultipart */
+  finish(): CutBody;
+}
+
+interface CutLimits {
   /** Most bytes that are kept of the body, and that are sent when it is compressed. */
   readonly kept: number;
   /** Bytes after decompression up to which the ratio has no limit: a run that repeats itself loses no others. */
@@ -18,13 +26,14 @@ interface PartLimits {
 }
 
 /**
- * The body of a request in parts, which may be compressed with gzip or zstd, without the parts that are too large. It is
- * read to its end, up to the limit of an upload.
+ * The body of a request, which may be compressed with gzip or zstd, without what `cutter` leaves out of a body of the
+ * content type. It is read to its end, up to the limit of an upload.
  * @throws PayloadTooLarge, LimitExceeded, UnsupportedMediaType, BadRequest, RequestTimeout, Unavailable
  */
-export async function readParts(
+export async function readCut(
   request: FastifyRequest,
-  most: PartLimits,
+  cutter: (contentType: string) => Cutter,
+  most: CutLimits,
   limits: ExperimentLimits,
   zstd: (limits: ExperimentLimits) => ZstdDecoder,
 ): Promise<CutBody> {
@@ -35,14 +44,14 @@ export async function readParts(
       ? bodyChunks(request, maxBytes)
       : unpacked(await readStream(request, most.kept), encoding, most.anyRatio, { ...limits, maxBytes }, zstd);
   try {
-    return await cut(request, body, new PartCutter(type, most.ofPart, most.kept));
+    return await cut(request, body, cutter(type));
   } catch (error) {
     if (!(error instanceof MalformedMultipart)) throw error;
     throw new BadRequest('The body is not well-formed multipart/form-data.');
   }
 }
 
-async function cut(request: FastifyRequest, body: AsyncIterable<Buffer>, cutter: PartCutter): Promise<CutBody> {
+async function cut(request: FastifyRequest, body: AsyncIterable<Buffer>, cutter: Cutter): Promise<CutBody> {
   let failure: unknown;
   let held = 0;
   for await (const part of body) {

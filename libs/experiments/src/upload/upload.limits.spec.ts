@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
+import { zstd } from '../testing/zstd';
 
 let service: Uploading;
 beforeAll(async () => {
@@ -18,19 +19,6 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const PATH = '/api/v1/datasets/upload-experiment';
-
-/** A zstd frame of raw blocks, which every decoder takes. */
-function zstd(bytes: Buffer): Buffer {
-  const parts: Buffer[] = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58])];
-  const size = 100_000;
-  for (let start = 0; start < bytes.length; start += size) {
-    const block = bytes.subarray(start, start + size);
-    const head = Buffer.alloc(3);
-    head.writeUIntLE((block.length << 3) | (start + size >= bytes.length ? 1 : 0), 0, 3);
-    parts.push(head, block);
-  }
-  return Buffer.concat(parts);
-}
 
 /** A zstd frame that repeats one byte: three bytes for every hundred thousand. */
 function zstdBomb(blocks: number): Buffer {

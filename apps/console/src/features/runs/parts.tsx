@@ -7,6 +7,11 @@ export function RunParts({ run }: { run: Readonly<Record<string, unknown>> }) {
   const metadata = run.extra ?? run.metadata;
   return (
     <div className={css.parts}>
+      {Array.isArray(run.left_out) && (
+        <p role="note">
+          Too large to be stored, and left out: <code>{run.left_out.join(', ')}</code>.
+        </p>
+      )}
       {typeof run.error === 'string' && <Part title="Error" text={run.error} />}
       {run.inputs !== undefined && <Part title="Input" text={printLossless(run.inputs)} />}
       {run.outputs !== undefined && <Part title="Output" text={printLossless(run.outputs)} />}

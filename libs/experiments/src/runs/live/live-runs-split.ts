@@ -48,6 +48,8 @@ export async function splitRuns(
       )
     ) {
       for (const { change, bytes: own } of changes) if (own <= most) add(change, own);
+      const mark: RunChange = { id: run.id, left_out: large.map(({ name }) => name) };
+      if (large.length > 0) add(mark, bytesOf(mark));
     }
     measured += size;
     if (measured < TURN_BYTES) continue;

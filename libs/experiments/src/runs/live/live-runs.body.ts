@@ -116,6 +116,8 @@ export const batchBody = object(
   'RunBatch',
 );
 const LISTS = ['post', 'patch'] as const;
+/** Name of what was left out of a JSON batch: the place of the run, and the member of it. */
+const LARGE_OF_RUN = /^((?:post|patch)\.\d+)(?:\.(.*))?$/s;
 /** The same without what the lists hold. */
 const batchOutline = object({ post: optional(list(int()), []), patch: optional(list(int()), []) });
 
@@ -132,19 +134,46 @@ export function readRun(json: Buffer, depth: number, id?: string, loc: Loc = ['b
  * The runs of `{"post": […], "patch": […]}`, the created ones first. Each is read by itself, so that one that is not
  * valid leaves the others. @throws Unprocessable for a body that is no such object
  */
-export function readBatch(json: Buffer, depth: number): SentParts {
+export function readBatch(json: Buffer, depth: number, large: readonly LargePart[] = []): SentParts {
   const items = listItems(json);
+  const cut = new Map<string, LargePart[]>();
+  for (const part of large) {
+    const [, run = '', name = ''] = LARGE_OF_RUN.exec(part.name) ?? [];
+    addTo(cut, run, { ...part, name });
+  }
   validate(batchOutline, parseJson(outline(json, items), depth, MOST_VALUES), 'body');
   const runs: SentRun[] = [];
   const refused: Refusal[] = [];
   for (const { bytes, loc } of items) {
     try {
-      runs.push(readRun(bytes, depth, undefined, loc));
+      const left = cut.get(loc.slice(1).join('.')) ?? [];
+      const run = withoutMembers(() => readRun(bytes, depth, undefined, loc), left);
+      runs.push(run);
+      refused.push(...left.map((part) => leftOut(run, part)));
     } catch (error) {
       refused.push(refusal({ kind: 'run', loc, ...said(bytes) }, error));
     }
   }
   return { runs, refused, feedback: [], contents: new Map() };
+}
+
+/**
+ * Returns a run that says which members were left out of it. Members without a name are the run.
+ * @throws PayloadTooLarge when nothing else is there, or when it would seem to be well without its error; Unprocessable
+ */
+export function withoutMembers(read: () => SentRun, left: readonly LargePart[]): SentRun {
+  const needed = left.find(({ name }) => name === '' || name === 'error');
+  if (needed) throw tooLarge(needed);
+  const run = read();
+  const [first] = left;
+  if (!first) return run;
+  if (Object.values(run.change).filter((value) => value !== undefined).length === 1) {
+    throw tooLarge(first);
+  }
+  return {
+    ...run,
+    change: { ...run.change, left_out: left.map(({ name }) => name).filter((name) => KNOWN.has(name)) },
+  };
 }
 
 interface ListItem {
@@ -221,16 +250,26 @@ export function readMultipart(
 
 /** Returns the refusal of a member of a run that is stored without it. */
 export function leftOut({ change, loc, sessionId, sessionName }: SentRun, { name, bytes, most }: LargePart): Refusal {
-  const error = tooLarge(`\`${name}\` was left out of the run`, { bytes, most });
+  const error = tooLarge({ name, bytes, most }, `\`${name}\` was left out of the run`);
   const [place, part, ...more] = loc;
   const own = typeof part === 'string' && more.length === 0 ? [place!, `${part}.${name}`] : [...loc, name];
   return refusal({ kind: 'part', id: change.id, loc: own, sessionId, sessionName }, error);
 }
 
-function tooLarge(what: string, { bytes, most }: Pick<LargePart, 'bytes' | 'most'>): PayloadTooLarge {
+/** Returns why a part is not stored; a part without a name is the whole run. */
+export function tooLarge({ name, bytes, most }: LargePart, what?: string): PayloadTooLarge {
+  const left = what ?? (name === '' ? 'The run was left out' : `\`${name}\` was left out`);
   const why =
-    bytes > most ? `it has ${bytes} bytes, and at most ${most} are stored` : 'the other parts had taken all room';
-  return new PayloadTooLarge(`${what}: ${why}.`);
+    bytes > most
+      ? `it has ${bytes} bytes, and at most ${most} are stored`
+      : 'the rest of the request had taken all room';
+  return new PayloadTooLarge(`${left}: ${why}.`);
+}
+
+function addTo(lists: Map<string, LargePart[]>, key: string, part: LargePart): void {
+  const list = lists.get(key);
+  if (list) list.push(part);
+  else lists.set(key, [part]);
 }
 
 /** The members of a run that came in parts, and why they are none. */
@@ -247,7 +286,8 @@ class MultipartItems {
   private readonly contents = new Map<string, Uint8Array>();
   private readonly refused: Refusal[] = [];
   private readonly refusedRuns = new Set<string>();
-  private readonly leftOut: { readonly key: string; readonly member: string; readonly part: LargePart }[] = [];
+  /** Members that were left out, by the run; without its error, a run would seem to be well. */
+  private readonly leftOut = new Map<string, LargePart[]>();
   private attachments = 0;
 
   constructor(private readonly depth: number) {}
@@ -270,7 +310,7 @@ class MultipartItems {
   leaveOut(part: LargePart): void {
     const { name } = part;
     const [, method, id, member] = PART.exec(name) ?? [];
-    const error = tooLarge('The part was left out', part);
+    const error = tooLarge(part, 'The part was left out');
     if (id === undefined || method === 'feedback' || method === 'attachment') {
       const kind = method === 'feedback' || method === 'attachment' ? method : 'run';
       this.refused.push(refusal({ kind, id: id ?? null, loc: ['body', name] }, error));
@@ -279,32 +319,27 @@ class MultipartItems {
     const key = `${method}.${id}`;
     const run = this.runs.get(key) ?? { members: new Map<string, Buffer>() };
     this.runs.set(key, run);
-    // Without its error, a run would seem to be well.
-    if (member === undefined || member === 'error') run.error = error;
-    else this.leftOut.push({ key, member, part });
+    if (member === undefined) run.error = error;
+    else addTo(this.leftOut, key, { ...part, name: member });
   }
 
   read(): SentParts {
     const runs: SentRun[] = [];
-    const read = new Map<string, SentRun>();
     for (const [key, { members, error: broken }] of this.runs) {
       const loc = ['body', key];
       const json = joined(members);
       try {
         if (broken) throw broken;
-        const run = readRun(json, this.depth, undefined, loc);
+        const left = this.leftOut.get(key) ?? [];
+        const run = withoutMembers(() => readRun(json, this.depth, undefined, loc), left);
         if (memberSlices(json).size !== members.size) throw Unprocessable.at(loc, 'has a part that is not JSON');
         runs.push(run);
-        read.set(key, run);
+        this.refused.push(...left.map((part) => leftOut(run, part)));
       } catch (error) {
         const id = key.slice(key.indexOf('.') + 1);
         this.refusedRuns.add(canonicalUuid(id) ?? id);
         this.refused.push(refusal({ ...said(json), kind: 'run', id, loc }, error));
       }
-    }
-    for (const { key, member, part } of this.leftOut) {
-      const run = read.get(key);
-      if (run) this.refused.push(leftOut(run, { ...part, name: member }));
     }
     const { contents } = this;
     // What is attached to a run belongs to its project.

@@ -168,7 +168,7 @@ async function eventsOf(
 function without(run: Placed, members: readonly LargePart[]): Placed | undefined {
   const left = new Set(members.map(({ name }) => name));
   const kept = Object.entries(run.change).filter(([name, value]) => !left.has(name) && value !== undefined);
-  if (left.has('error') || kept.length === 1) return undefined;
+  if (left.has('error') || kept.every(([name]) => name === 'id' || name === 'left_out')) return undefined;
   return { ...run, change: { ...Object.fromEntries(kept), id: run.change.id } };
 }
 

@@ -1,10 +1,11 @@
-import { Consistency, EventStore, StoredBytes } from '@fairlead/eventing';
+import { Consistency, EventStore, MAX_APPEND_BYTES, StoredBytes } from '@fairlead/eventing';
 import {
   Answers,
   Area,
   CommandContext,
   Context,
   Describe,
+  requireJson,
   Scope,
   shape,
   validateRequest,
@@ -22,20 +23,21 @@ import { nothingStored, refusedList } from '../../refused/refusal';
 import { RefusedItems } from '../../refused/refused-items.store';
 import { LiveRunsThread } from './live-runs.thread';
 import { ExperimentLimits } from '../../limits';
-import { readJson } from '../../opaque.body';
-import { readParts } from '../../upload/parts.body';
+import { JsonCutter } from '../../upload/json-cutter';
+import { readCut } from '../../upload/parts.body';
 import { SessionCommands } from '../../sessions/sessions.commands';
 import { PayloadStore } from '../../storage/payload.store';
 import { idPath } from '../../reading.http';
-import type { LargePart } from '../../upload/part-cutter';
+import { type CutBody, type LargePart, PartCutter } from '../../upload/part-cutter';
 import { UploadThread } from '../../upload/upload.thread';
 
 /**
- * Bytes that are kept of a body in parts. Clients end a batch with the run by which it exceeds what they were told, so
+ * Bytes that are kept of a body. Clients end a batch with the run by which it exceeds what they were told, so
  * that it can be twice as large. A run that repeats itself may be larger than that and is read over, however few bytes it
  * came in.
  */
-const KEPT = { ofPart: mostOfPart, kept: 2 * MOST_BYTES, anyRatio: 128 * 1024 * 1024 };
+const KEPT = { kept: 2 * MOST_BYTES, anyRatio: 128 * 1024 * 1024 };
+const OF_JSON = { whole: MOST_BYTES, member: MAX_APPEND_BYTES, run: MOST_BYTES, kept: KEPT.kept };
 const runPath = idPath('run_id');
 const { either, integer, list, noted, nullable, text } = shape;
 const REFUSED_NOTE =
@@ -88,7 +90,7 @@ export class LiveRunsController {
     summary: 'Send a run',
     description: 'It goes into the session that it names, which is made when it is not there.',
     body: runBody,
-    takes: ['x-reason'],
+    takes: ['Content-Encoding', 'x-reason'],
     gives: ['Warning'],
   })
   @Answers({
@@ -101,7 +103,8 @@ export class LiveRunsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.receive(context, reply, await this.read(context, 'run', await readJson(request, MOST_BYTES)));
+    const { body, large } = await this.readJson(request, 'run');
+    return this.receive(context, reply, await this.read(context, 'run', body, undefined, large));
   }
 
   @Post('batch')
@@ -111,7 +114,7 @@ export class LiveRunsController {
     summary: 'Send many runs',
     description: 'Those that can be stored are stored; `refused` has the others.',
     body: batchBody,
-    takes: ['x-reason'],
+    takes: ['Content-Encoding', 'x-reason'],
     gives: ['Warning'],
   })
   @Answers(BATCH_ANSWERS)
@@ -120,7 +123,8 @@ export class LiveRunsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.receiveBatch(context, reply, await this.read(context, 'batch', await readJson(request, MOST_BYTES)));
+    const { body, large } = await this.readJson(request, 'batch');
+    return this.receiveBatch(context, reply, await this.read(context, 'batch', body, undefined, large));
   }
 
   @Post('multipart')
@@ -140,7 +144,7 @@ export class LiveRunsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { body, large } = await readParts(request, KEPT, this.limits, (own) => this.uploads.zstd(own));
+    const { body, large } = await this.cut(request, (type) => new PartCutter(type, mostOfPart, KEPT.kept));
     const sent = await this.read(context, 'multipart', body, request.headers['content-type'], large);
     return this.receiveBatch(context, reply, sent);
   }
@@ -148,24 +152,41 @@ export class LiveRunsController {
   @Patch(':run_id')
   @HttpCode(202)
   @Scope('write', { stream: true, programs: true })
-  @Describe({ summary: 'Change a run', path: runPath, body: runChange, takes: ['x-reason'], gives: ['Warning'] })
+  @Describe({
+    summary: 'Change a run',
+    path: runPath,
+    body: runChange,
+    takes: ['Content-Encoding', 'x-reason'],
+    gives: ['Warning'],
+  })
   @Answers({ 202: shape.empty, 400: 'It names another session.', 409: 'The experiment was uploaded.' })
   async update(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const body = await readJson(request, MOST_BYTES);
+    const { body, large } = await this.readJson(request, 'run');
     const { run_id: id } = validateRequest(request, { path: runPath }).path;
     const session = await sessionOfRun(this, context.tenantId, id);
     if (!session) throw new NotFound(`Run ID ${id} not found.`);
-    const sent = await this.read(context, 'run', body, id);
+    const sent = await this.read(context, 'run', body, id, large);
     const [run] = sent.runs;
     // What a program sends goes into the project of its key, whatever it names.
     if (run && context.actor.project === undefined) {
       requireSame({ session_id: run.sessionId, session_name: run.sessionName }, session);
     }
     return this.receive(context, reply, sent);
+  }
+
+  /** Reads a JSON body without what is too large for a run. */
+  private async readJson(request: FastifyRequest, kind: 'run' | 'batch'): Promise<CutBody> {
+    const cut = await this.cut(request, () => new JsonCutter(kind === 'batch', OF_JSON));
+    requireJson(request, cut.body);
+    return cut;
+  }
+
+  private cut(request: FastifyRequest, cutter: Parameters<typeof readCut>[1]) {
+    return readCut(request, cutter, KEPT, this.limits, (own) => this.uploads.zstd(own));
   }
 
   private read(

@@ -70,7 +70,7 @@ const SAYS = [
   ...['example_id = $3::uuid', 'name = $4::text', 'run_type = $5::text', 'start_time = $6::timestamptz'],
   ...['end_time = $7::timestamptz', 'error = $9::text', 'inputs = $10::text', 'outputs = $11::text'],
   ...['extra = $12::text', 'tags = $13::text', 'events = $14::text', 'parent_run_id = $15::uuid'],
-  ...['trace_id = $16::uuid', 'dotted_order = $17::text', 'serialized = $18::text'],
+  ...['trace_id = $16::uuid', 'dotted_order = $17::text', 'serialized = $18::text', 'left_out = $19::text[]'],
 ]
   .map((same) => `(${same.replace(/.* = /, '')} is null or coalesce(${same}, false))`)
   .join(' and ');
@@ -85,12 +85,12 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         select r.* from sessions s join runs r on r.tenant_id = s.tenant_id and r.id = $1 where s.id = $2)
       insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
         end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, serialized,
-        ${USAGE_MEMBERS.join(', ')}, row_number)
+        left_out, ${USAGE_MEMBERS.join(', ')}, row_number)
       select $1, s.tenant_id, s.id, e.dataset_id, $3::uuid, e.valid_from, coalesce($4::text, '${UNNAMED}'),
         coalesce($5::text, 'chain'), coalesce($6::timestamptz, $7::timestamptz, $8::timestamptz), $7::timestamptz,
         case when $9::text is not null then 'error' when $7 is not null then 'success' else 'pending' end,
         $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text,
-        $18::text, ${USAGE_MEMBERS.map((_, nth) => `$${19 + nth}::numeric`).join(', ')}, 0
+        $18::text, $19::text[], ${USAGE_MEMBERS.map((_, nth) => `$${21 + nth}::numeric`).join(', ')}, 0
       from sessions s left join examples e
         on e.dataset_id = s.reference_dataset_id and e.tenant_id = s.tenant_id and e.id = $3::uuid and e.valid_to is null
       where s.id = $2
@@ -107,6 +107,8 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         tags = coalesce($13, r.tags), events = coalesce($14, r.events),
         parent_run_id = coalesce($15::uuid, r.parent_run_id), trace_id = coalesce($16::uuid, r.trace_id),
         dotted_order = coalesce($17, r.dotted_order), serialized = coalesce($18, r.serialized),
+        left_out = nullif(array(
+          select distinct name from unnest(r.left_out || $19::text[]) name where name <> all($20::text[]) order by name), '{}'),
         ${USAGE_MEMBERS.map((name) => `${name} = coalesce(excluded.${name}, r.${name})`).join(', ')}
       where r.session_id = excluded.session_id
         or exists (select from sessions o where o.id = r.session_id and o.payload_sha256 is null)
@@ -130,6 +132,9 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
       run.trace_id,
       run.dotted_order,
       run.serialized,
+      run.left_out && [...run.left_out].sort(),
+      // A member that comes later is there after all.
+      Object.keys(run).filter((name) => run[name as keyof RunChange] !== undefined),
       ...USAGE_MEMBERS.map((name) => usage[name]),
     ],
   });

@@ -1,13 +1,14 @@
 import { PayloadTooLarge } from '@fairlead/schema';
 import { refusal } from '../../refused/refusal';
 import type { LargePart } from '../../upload/part-cutter';
-import { readBatch, readMultipart, readRun, said, type SentParts } from './live-runs.body';
+import { readBatch, readMultipart, readRun, said, type SentParts, tooLarge } from './live-runs.body';
 
 /** Readers of the bytes of a body, by its kind; `argument` is the id in the path, or the content type. */
 const READERS = {
-  run: (body: Buffer, depth: number, id?: string): SentParts => {
+  run: (body: Buffer, depth: number, id?: string, large: readonly LargePart[] = []): SentParts => {
     const nothing = { feedback: [], contents: new Map() };
     try {
+      if (large[0]) throw tooLarge(large[0]);
       return { ...nothing, runs: [readRun(body, depth, id)], refused: [] };
     } catch (error) {
       const known = said(body);
@@ -15,7 +16,7 @@ const READERS = {
       return { ...nothing, runs: [], refused: [refused] };
     }
   },
-  batch: (body: Buffer, depth: number) => readBatch(body, depth),
+  batch: (body: Buffer, depth: number, _?: string, large: readonly LargePart[] = []) => readBatch(body, depth, large),
   multipart: (body: Buffer, depth: number, contentType = '', large: readonly LargePart[] = []) =>
     readMultipart(body, depth, contentType, large),
 };
