@@ -52,11 +52,13 @@ export async function answered<T extends Answered>(asked: Promise<T>): Promise<N
   throw new ApiError(response.status, sentence(error, response), response.headers.get('x-request-id'));
 }
 
-/** The body of a success, its `ETag`, and whether a list goes on after it. @throws ApiError */
+/** The body of a success, its `ETag`, what the service warns of, and whether a list goes on after it. @throws ApiError */
 export async function answeredWhole<T extends Answered>(asked: Promise<T>) {
   const body = await answered(asked);
   const { headers } = (await asked).response;
-  return { body, etag: headers.get('etag') ?? undefined, more: /rel="?next/.test(headers.get('link') ?? '') };
+  const warning = /^299 \S+ "(.*)"$/s.exec(headers.get('warning') ?? '')?.[1]?.replaceAll(/\\(.)/gs, '$1');
+  const more = /rel="?next/.test(headers.get('link') ?? '');
+  return { body, etag: headers.get('etag') ?? undefined, warning, more };
 }
 
 /** JSON whose numbers are kept as they were written. @throws ApiError */

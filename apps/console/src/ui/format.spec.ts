@@ -1,4 +1,4 @@
-import { ago, duration, figure, middle, percent, plain, probability, signed } from './format';
+import { ago, duration, figure, labelCounts, middle, percent, plain, probability, scoredRuns, signed } from './format';
 
 it('shows three significant digits with a true minus', () => {
   expect([0.79843, -0.0131, 12_345.6, 0, 20_040, null, 0.0026].map(figure)).toEqual([
@@ -23,4 +23,17 @@ it('cuts names in their middle and marks what could mislead', () => {
   expect(middle('abcdefghij', 7)).toBe('abc…hij');
   expect(plain('a\u202eb\u0000c')).toBe('a\ufffdb\ufffdc');
   expect(plain('a\u061cb\u200ec\u200fd')).toBe('a\ufffdb\ufffdc\ufffdd');
+});
+
+it('says of how many runs a mean is', () => {
+  expect([scoredRuns(1, 3), scoredRuns(24, 24, 48), scoredRuns(1, 3, 2)]).toEqual([
+    ...['(1 of 3 scored)', '(48 scores)', '(1 of 3 scored, 2 scores)'],
+  ]);
+});
+
+it('lists labels by how often they were given, and ends with … where there are more', () => {
+  const values = { neutral: 2, friendly: 6, rude: 1 };
+  expect(labelCounts(values, 9, 3)).toBe('friendly 6, neutral 2, rude 1');
+  expect(labelCounts(values, 9, 2)).toBe('friendly 6, neutral 2, …');
+  expect(labelCounts(values, 12, 3)).toBe('friendly 6, neutral 2, rude 1, …');
 });

@@ -86,6 +86,24 @@ function trim(text: string): string {
   return text.includes('.') && !text.includes('e') ? text.replace(/\.?0+$/, '') : text;
 }
 
+/** Says how many runs have a score, and how many scores that are when some have several. */
+export function scoredRuns(scored: number, runs: number, scores = scored): string {
+  const parts = [
+    ...(scored < runs ? [`${whole(scored)} of ${whole(runs)} scored`] : []),
+    ...(scored < scores ? [`${whole(scores)} scores`] : []),
+  ];
+  return `(${parts.join(', ')})`;
+}
+
+/** Returns how often labels were given, the most frequent ones first; `…` stands for others. */
+export function labelCounts(values: Readonly<Record<string, number>>, given: number, most: number): string {
+  const all = Object.entries(values).sort((a, b) => b[1] - a[1]);
+  const shown = all.slice(0, most);
+  const told = shown.reduce((sum, [, count]) => sum + count, 0);
+  const labels = shown.map(([label, count]) => `${middle(label, 16)} ${whole(count)}`);
+  return [...labels, ...(told < given ? ['…'] : [])].join(', ');
+}
+
 /** Returns the name of a run as it is shown: some tools send an empty one. `unknown` stands for a run not yet loaded. */
 export function runName(name: unknown, unknown: string): string {
   if (typeof name !== 'string') return unknown;

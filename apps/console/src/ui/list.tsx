@@ -68,11 +68,20 @@ export function List<T>({ label, items, columns, keyOf, below, old }: ListProps<
   );
 }
 
+/** Links beside each other, of which one leads to what is shown. */
+export function Links({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <nav className={css.tabs} aria-label={label}>
+      {children}
+    </nav>
+  );
+}
+
 /** Tabs that stand in the address as `?tab=`; the first one is shown without. */
 export function Tabs({ label, tabs, current }: { label: string; tabs: Record<string, string>; current: string }) {
   const [first] = Object.keys(tabs);
   return (
-    <nav className={css.tabs} aria-label={label}>
+    <Links label={label}>
       {Object.entries(tabs).map(([tab, title]) => (
         <Link
           key={tab}
@@ -84,7 +93,7 @@ export function Tabs({ label, tabs, current }: { label: string; tabs: Record<str
           {title}
         </Link>
       ))}
-    </nav>
+    </Links>
   );
 }
 

@@ -64,8 +64,9 @@ export class DeliveryStore {
     const id = uuid();
     const stored = pushes.slice(0, MOST_PUSHES).map((push) => JSON.stringify(push));
     const left = pushes.length - stored.length;
-    const reason =
-      refusal ?? (left > 0 ? `Only the first ${MOST_PUSHES} of ${pushes.length} branches are looked at.` : null);
+    const cut = left > 0 ? `Only the first ${MOST_PUSHES} of ${pushes.length} branches are looked at.` : null;
+    const none = `The delivery reports no branch or tag that was moved (event: ${event ?? 'none'}).`;
+    const reason = refusal ?? (pushes.length === 0 ? none : cut);
     const insert = `
       insert into integration_deliveries
         (tenant_id, integration_id, id, key, host_id, event, received_at, last_received_at, status, reason, bytes)

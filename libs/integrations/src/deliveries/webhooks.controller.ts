@@ -72,7 +72,7 @@ export class WebhooksController {
     const { id: delivery_id, repeated } = await this.intake.take(owner, { key, hostId, event, pushes: read, refusal });
     if (found instanceof DeliveryRefused) throw found;
     const { status, reason } = await this.queries.find(owner, delivery_id);
-    const detail = reason ?? detailOf(read.length, event, repeated);
+    const detail = reason ?? detailOf(repeated);
     return { pushes: read.length, delivery_id, status, detail, repeated };
   }
 
@@ -99,7 +99,6 @@ function readable<T>(read: () => T): T | DeliveryRefused {
 }
 
 /** A sentence about a delivery without any reason of its own. */
-function detailOf(count: number, event: string | null, repeated: boolean): string {
-  if (count === 0) return `The delivery reports no branch or tag that was moved (event: ${event ?? 'none'}).`;
+function detailOf(repeated: boolean): string {
   return repeated ? 'The delivery came before; it does nothing more.' : 'Deployments follow the push.';
 }

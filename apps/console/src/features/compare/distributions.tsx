@@ -38,7 +38,7 @@ export function Distributions({ asked, comparison, candidate, shown, onKey }: Di
       <Section
         title="Distribution"
         aside={
-          <label className={css.choice}>
+          <label className={css.choices}>
             of{' '}
             <select aria-label="Distribution of" value={shown} onChange={(event) => onKey(event.target.value)}>
               {names.map((name) => (

@@ -117,6 +117,7 @@ function Result({ cell, base, keys, isBase }: { cell: Cell; base: Cell; keys: Co
           );
         })}
         <span className={css.faint}>{duration(cell.latency_seconds)}</span>
+        {cell.runs > 1 && <span className={css.faint}>means of {cell.runs} runs, of which this is the newest</span>}
       </p>
       {cell.status === 'error' ? (
         <p className={css.errored}>

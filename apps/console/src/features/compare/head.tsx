@@ -1,7 +1,7 @@
 import type { Comparison } from '../../api/client';
 import { Action } from '../../ui/action';
-import { duration, figure, middle, percent, probability, signed, whole } from '../../ui/format';
-import { Button, Text, Unseen } from '../../ui/parts';
+import { duration, figure, middle, percent, probability, scoredRuns, signed, whole } from '../../ui/format';
+import { Button, Sign, Text, Unseen } from '../../ui/parts';
 import { Bar } from './bar';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
@@ -42,14 +42,8 @@ export function Head(props: HeadProps) {
     <section aria-label="Statistics">
       <div className={css.keys} role="group" aria-label="Score">
         {keys.map(({ key, direction }) => (
-          <button
-            key={key}
-            type="button"
-            aria-pressed={key === focus?.key}
-            onClick={() => onKey(key)}
-            title={direction}
-          >
-            <Text>{key}</Text> <span aria-hidden="true">{direction === 'higher is better' ? '↑' : '↓'}</span>
+          <button key={key} type="button" aria-pressed={key === focus?.key} onClick={() => onKey(key)}>
+            <Text>{key}</Text> <Better of={direction} />
           </button>
         ))}
         {keys.length === 0 && <p className={css.faint}>These experiments have no scores.</p>}
@@ -121,12 +115,14 @@ export function Head(props: HeadProps) {
                     </th>
                     <td className={css.number} data-label="Mean">
                       {figure(result?.mean)}
-                      {of?.spread !== undefined && <span className={css.faint}> ± {figure(of.spread)}</span>}
-                      {of && of.runs < run_count && (
-                        <span className={css.faint} title="Runs with a score">
+                      {of?.spread !== undefined && (
+                        <span className={css.faint} title="Mean standard deviation of the runs of a row">
                           {' '}
-                          ({whole(of.runs)} of {whole(run_count)})
+                          ± {figure(of.spread)}
                         </span>
+                      )}
+                      {of && (of.runs < run_count || of.scores !== undefined) && (
+                        <span className={css.faint}> {scoredRuns(of.runs, run_count, of.scores)}</span>
                       )}
                     </td>
                     {!alone && (
@@ -174,6 +170,15 @@ export function Head(props: HeadProps) {
   );
 }
 
+/** Says which scores of a key are better. */
+function Better({ of }: { of: KeyComparison['direction'] }) {
+  return (
+    <span title={of}>
+      <Sign sign={of === 'higher is better' ? '↑' : '↓'}>{of}</Sign>
+    </span>
+  );
+}
+
 interface WholeProps {
   readonly comparison: Comparison;
   readonly names: ReadonlyMap<string, string>;
@@ -187,9 +192,10 @@ function Whole({ comparison: { experiments, experiment_scores: scores }, names }
         <thead>
           <tr>
             <th>Whole experiment</th>
-            {scores.map(({ key, direction }) => (
-              <th key={key} className={css.number} title={`${key}: ${direction}`}>
-                <Text>{middle(key, 24)}</Text> {direction === 'higher is better' ? '↑' : '↓'}
+            {scores.map(({ key, direction, results }) => (
+              <th key={key} className={css.number} title={key}>
+                <Text>{middle(key, 24)}</Text>{' '}
+                {results.some(({ value }) => value !== null) && <Better of={direction} />}
               </th>
             ))}
           </tr>
@@ -202,13 +208,19 @@ function Whole({ comparison: { experiments, experiment_scores: scores }, names }
                   <Text>{names.get(id) ?? id}</Text>
                 </span>
               </th>
-              {scores.map(({ key, results }) => {
-                const { value, values, difference: found } = results[place]!;
+              {scores.map(({ key, direction, results }) => {
+                const { value, values, scored, difference: found } = results[place]!;
+                const better = (found ?? 0) > 0 === (direction === 'higher is better');
                 return (
                   <td key={key} className={css.number} data-label={key}>
                     {value === null ? <Text>{Object.keys(values).join(', ') || '–'}</Text> : figure(value)}
-                    {found !== null && found !== undefined && (
-                      <span className={css.faint}> {found === 0 ? '=' : signed(found)}</span>
+                    {scored > 1 && <span className={css.faint}> (mean of {whole(scored)} scores)</span>}
+                    {found === 0 && <span className={css.faint}> =</span>}
+                    {Boolean(found) && (
+                      <span className={better ? css.up : css.down}>
+                        {' '}
+                        <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign> {signed(found)}
+                      </span>
                     )}
                   </td>
                 );

@@ -128,6 +128,11 @@ export function RowPanel(props: RowPanelProps) {
               </tbody>
             </table>
           )}
+          {(found.cells[at]?.runs ?? 0) > 1 && (
+            <p className={css.faint}>
+              Scores are means of {found.cells[at]!.runs} runs; the texts are those of the newest one.
+            </p>
+          )}
           {run.data?.error != null && (
             <div className={css.failure}>
               <b>Error</b>

@@ -1,4 +1,4 @@
-import { correct, headline, holm, type Keyed, markdown, verdictText } from './statistics';
+import { correct, headline, holm, type Keyed, markdown, uncompared, verdictText } from './statistics';
 
 const result = (
   experiment: string,
@@ -45,12 +45,34 @@ it('sums a candidate up', () => {
   expect(headline([correctKey, costKey], 'c')).toBe('no clear difference');
 });
 
+it('says how many rows a verdict leaves out, of the key with most of them', () => {
+  const test = { interval: null, p: null };
+  const judge = (key: string, n: number): Keyed => ({
+    ...{ key, kind: 'numeric' },
+    results: [
+      { experiment: 'a', mean: 1, scored: 30 },
+      { experiment: 'b', mean: 1, scored: n, test: { ...test, n } },
+    ],
+  });
+  const none: Keyed = { ...judge('new', 0), results: [{ experiment: 'a', mean: 1, scored: 30 }] };
+  expect(uncompared([judge('judge', 11)], 'a', 'b')).toBe('19 of 30 rows could not be compared on judge');
+  expect(uncompared([judge('judge', 11), none], 'a', 'b')).toBe(
+    '30 of 30 rows could not be compared on new and 1 more',
+  );
+  expect(uncompared([judge('judge', 30)], 'a', 'b')).toBeUndefined();
+  const names = new Map([
+    ['a', 'base'],
+    ['b', 'next'],
+  ]);
+  expect(markdown(names, [judge('judge', 11)], 'a')).toMatch(/next: 19 of 30 rows could not be compared on judge\.$/);
+});
+
 it('writes a table for a pull request', () => {
   const names = new Map([
     ['a', 'base | line'],
     ['b', 'next'],
   ]);
-  expect(markdown(names, [costKey]).split('\n')).toEqual([
+  expect(markdown(names, [costKey], 'a').split('\n')).toEqual([
     '| key | experiment | mean | verdict |',
     '| --- | --- | ---: | --- |',
     '| cost | base \\| line | 0.4 | baseline |',

@@ -76,6 +76,20 @@ export function verdictText({ kind }: Keyed, { difference: found, verdict, test 
   return `${verdict}: ${difference(found, kind)} (${range})`;
 }
 
+/** Rows that the baseline has scored and another experiment has not, of the key with most of them, as a sentence. */
+export function uncompared(keys: readonly Keyed[], baseline: string, experiment: string): string | undefined {
+  const gaps = keys.flatMap(({ key, results }) => {
+    const [of, found] = [baseline, experiment].map((id) => results.find((one) => one.experiment === id));
+    const rows = of?.scored ?? 0;
+    const missing = rows - (found?.test?.n ?? 0);
+    return missing > 0 ? [{ key, rows, missing }] : [];
+  });
+  const [most] = gaps.sort((a, b) => b.missing - a.missing);
+  if (!most) return undefined;
+  const more = gaps.length > 1 ? ` and ${whole(gaps.length - 1)} more` : '';
+  return `${whole(most.missing)} of ${whole(most.rows)} rows could not be compared on ${most.key}${more}`;
+}
+
 /** The comparison in one sentence for each candidate. */
 export function headline(keys: readonly Keyed[], experiment: string): string {
   const parts = keys.flatMap(({ key, results, kind }) => {
@@ -90,8 +104,8 @@ export function headline(keys: readonly Keyed[], experiment: string): string {
     .join('; ');
 }
 
-/** The comparison as a table in Markdown, with its verdicts. */
-export function markdown(names: ReadonlyMap<string, string>, keys: readonly Keyed[]): string {
+/** The comparison as a table in Markdown, with its verdicts and what they leave out. */
+export function markdown(names: ReadonlyMap<string, string>, keys: readonly Keyed[], baseline: string): string {
   const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
   const lines = keys.flatMap((key) =>
     key.results.map((result) => {
@@ -99,5 +113,9 @@ export function markdown(names: ReadonlyMap<string, string>, keys: readonly Keye
       return `| ${[key.key, names.get(result.experiment) ?? result.experiment, figure(result.mean), verdict].map(cell).join(' | ')} |`;
     }),
   );
-  return ['| key | experiment | mean | verdict |', '| --- | --- | ---: | --- |', ...lines].join('\n');
+  const gaps = [...names].flatMap(([id, name]) => {
+    const gap = id === baseline ? undefined : uncompared(keys, baseline, id);
+    return gap === undefined ? [] : ['', cell(`${name}: ${gap}.`)];
+  });
+  return ['| key | experiment | mean | verdict |', '| --- | --- | ---: | --- |', ...lines, ...gaps].join('\n');
 }

@@ -4,16 +4,18 @@ import { ApiError } from '../../api/client';
 import { useAddress } from '../../ui/address';
 import { middle, signed, whole } from '../../ui/format';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { RefusedItems } from '../../ui/refused';
 import { isForPage, useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { WhatChanged } from './changed';
 import { type Asked, exportPath, stampOf, useComparison, type useDatasetBaseline, useSummary } from './data';
 import { Distributions } from './distributions';
+import { Gate } from './gate';
 import { Head } from './head';
 import { RowPanel } from './row-panel';
 import { Rows } from './rows';
 import { Tools } from './tools';
-import { correct, headline, markdown } from './statistics';
+import { correct, headline, markdown, uncompared } from './statistics';
 
 /** Candidates that are summed up above the statistics. */
 const MOST_FINDINGS = 4;
@@ -39,6 +41,7 @@ interface CompareViewProps {
 /** Experiments on one dataset side by side; one alone is shown as it is. */
 export function CompareView({ dataset, experiments, crumb, note, own, searchable }: CompareViewProps) {
   const { search, change } = useAddress();
+  const { w } = useParams({ strict: false });
   const asked: Asked = {
     dataset,
     experiments,
@@ -65,7 +68,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
     const next = others[others.indexOf(candidate!) + step];
     if (next) set({ candidate: next.id }, true);
   };
-  const panel = (name: 'changed' | 'distribution') => ({
+  const panel = (name: 'changed' | 'distribution' | 'gate') => ({
     'aria-pressed': search.panel === name,
     onClick: () => set({ panel: search.panel === name ? undefined : name }, true),
   });
@@ -102,8 +105,9 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
           <>
             {own && candidate && <Button {...panel('changed')}>What changed</Button>}
             {own && distributed.length > 0 && <Button {...panel('distribution')}>Distribution</Button>}
+            {own && candidate && <Button {...panel('gate')}>Gate</Button>}
             <Copy text={window.location.href}>Copy link</Copy>
-            {!alone && <Copy text={markdown(names, data.keys)}>Copy as Markdown</Copy>}
+            {!alone && <Copy text={markdown(names, data.keys, data.baseline)}>Copy as Markdown</Copy>}
             {own?.share}
           </>
         )
@@ -119,6 +123,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
             {tests > 0 &&
               ` · ${tests === 1 ? '1 test' : `${tests} tests`}: ${alarms.toFixed(1)} false alarms to be expected`}
           </p>
+          {alone && own && w !== undefined && <RefusedItems workspace={w} session={experiments[0]!} />}
           {alone && own?.baseline.chosen && own.baseline.chosen !== experiments[0] && (
             <AgainstBaseline dataset={dataset} experiment={experiments[0]!} baseline={own.baseline.chosen} />
           )}
@@ -130,6 +135,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
                     <Text title={name}>{middle(name, 40)}</Text>
                   </b>{' '}
                   {headline(data.keys, id)}
+                  <Gap sentence={uncompared(data.keys, data.baseline, id)} />
                 </li>
               ))}
             </ul>
@@ -149,6 +155,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
           />
           {own?.baseline.choice.error && <Problem error={own.baseline.choice.error} />}
           {own && search.panel === 'changed' && candidate && <WhatChanged comparison={data} candidate={candidate} />}
+          {own && search.panel === 'gate' && candidate && <Gate comparison={data} candidate={candidate} />}
           {own && search.panel === 'distribution' && distributed.length > 0 && (
             <Distributions
               asked={asked}
@@ -203,6 +210,16 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
         </>
       )}
     </Page>
+  );
+}
+
+/** Sentence about the rows that a verdict leaves out; nothing when there are none. */
+function Gap({ sentence }: { sentence: string | undefined }) {
+  if (sentence === undefined) return null;
+  return (
+    <span className={css.gap}>
+      ; <Text>{sentence}</Text>
+    </span>
   );
 }
 

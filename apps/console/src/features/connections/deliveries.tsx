@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { answered, api, type Schemas } from '../../api/client';
 import { Action } from '../../ui/action';
 import { List } from '../../ui/list';
@@ -13,7 +13,7 @@ const SHOWN = 20;
 const LOOK_MS = 5000;
 const WORDS = {
   waiting: ['busy', 'Waits for the host'],
-  done: ['ok', 'Deployed'],
+  done: ['ok', 'Revision made'],
   ignored: ['idle', 'Nothing to do'],
   set_aside: ['bad', 'Set aside'],
   refused: ['bad', 'Refused'],
@@ -59,12 +59,34 @@ export function Deliveries({ integration }: { integration: string }) {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Came', kind: 'number', cell: ({ last_received_at }) => <Time at={last_received_at} /> },
-          { title: 'What', kind: 'wide', cell: (one) => <Text>{whatOf(one)}</Text> },
+          {
+            title: 'What',
+            kind: 'wide',
+            cell: (one) => (
+              <>
+                <Text>{whatOf(one)}</Text>
+                <div className={css.quiet}>
+                  <Text>{one.reason ?? ''}</Text>
+                  {madeOf(one).map(({ deployment_id, name }) => (
+                    <div key={deployment_id}>
+                      a revision of{' '}
+                      <Link
+                        to="/o/$w/host/deployments/$deployment"
+                        params={{ w, deployment: deployment_id }}
+                        search={{ tab: 'revisions' }}
+                      >
+                        <Text>{name}</Text>
+                      </Link>
+                    </div>
+                  ))}
+                </div>
+              </>
+            ),
+          },
           {
             title: 'Status',
             cell: ({ status }) => <Status tone={WORDS[status][0]}>{WORDS[status][1]}</Status>,
           },
-          { title: 'Why', kind: 'wide', cell: ({ reason }) => <Text>{reason ?? ''}</Text> },
           {
             title: 'Actions',
             kind: 'end',
@@ -85,6 +107,11 @@ export function Deliveries({ integration }: { integration: string }) {
       />
     </>
   );
+}
+
+/** The deployments that a delivery made a revision of. */
+function madeOf({ pushes }: Delivery) {
+  return pushes.flatMap(({ deployments }) => deployments).filter(({ revision_id }) => revision_id !== null);
 }
 
 /** A delivery in few words. */

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { answered, api, type Schemas } from '../../api/client';
+import { type ReactNode, useState } from 'react';
+import { answered, answeredWhole, api, type Schemas } from '../../api/client';
 import { Action } from '../../ui/action';
 import { merged, useAddress } from '../../ui/address';
 import { Filters, Typed } from '../../ui/form';
-import { List, Nothing } from '../../ui/list';
-import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { List, Nothing, Section } from '../../ui/list';
+import { Button, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import { Deliveries } from './deliveries';
 import css from './connections.module.css';
@@ -103,8 +103,12 @@ export function IntegrationsPage() {
           below={({ id }) =>
             id === search.open && (
               <>
-                <Deliveries integration={id} />
-                <Repositories integration={id} />
+                <Section title="Deliveries">
+                  <Deliveries integration={id} />
+                </Section>
+                <Section title="Repositories">
+                  <Repositories integration={id} />
+                </Section>
               </>
             )
           }
@@ -231,7 +235,7 @@ function DeployDialog({ repository, onClose }: { repository: Repository; onClose
   const { w } = useParams({ from: '/o/$w' });
   const navigate = useNavigate();
   const send = async ({ name, repo_ref, graph_config_path, pushes }: Values) => {
-    const { id } = (await answered(
+    const made = await answeredWhole(
       api.POST('/v2/deployments', {
         body: {
           name,
@@ -245,15 +249,30 @@ function DeployDialog({ repository, onClose }: { repository: Repository; onClose
           secrets: [],
         } as never,
       }),
-    )) as Schemas['Deployment'];
-    await navigate({ to: '/o/$w/host/deployments/$deployment', params: { w, deployment: id } });
+    );
+    // What is warned of is read before the deployment is shown.
+    if (made.warning === undefined) await open(made.body as Schemas['Deployment']);
+    return made;
   };
+  const open = ({ id }: Schemas['Deployment']) =>
+    navigate({ to: '/o/$w/host/deployments/$deployment', params: { w, deployment: id } });
+  const done = ({ body, warning }: Awaited<ReturnType<typeof send>>) => (
+    <>
+      <p role="alert">
+        <Text>{warning ?? ''}</Text>
+      </p>
+      <Button kind="main" onClick={() => void open(body as Schemas['Deployment'])}>
+        Go to the deployment
+      </Button>
+    </>
+  );
   return (
     <CreateDialog
       title={`Deploy ${repository.owner}/${repository.name}`}
       action="Deploy"
       stale={['deployments', w]}
       send={send}
+      done={done as (answer: unknown) => ReactNode}
       onClose={onClose}
       fields={[
         { name: 'name', label: 'Name of the deployment', first: repository.name },

@@ -2,6 +2,7 @@ import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-quer
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Dialog } from '../../ui/dialog';
+import { Links } from '../../ui/list';
 import { Choice, Form, SecretField, TextArea, TextField } from '../../ui/form';
 import css from './connections.module.css';
 
@@ -16,7 +17,7 @@ const PAGES = [
 export function Kinds() {
   const { w } = useParams({ from: '/o/$w' });
   return (
-    <nav className={css.kinds} aria-label="Kinds of connections">
+    <Links label="Kinds of connections">
       {PAGES.map(([to, title]) => (
         <Link
           key={to}
@@ -28,7 +29,7 @@ export function Kinds() {
           {title}
         </Link>
       ))}
-    </nav>
+    </Links>
   );
 }
 

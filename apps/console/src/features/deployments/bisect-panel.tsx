@@ -9,7 +9,7 @@ import { useDifference, type useRevisions } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
 import type { Shown } from './pages';
-import { actorOf, type Revision, revisionName } from './words';
+import { causeOf, makerOf, type Revision, revisionName } from './words';
 
 type PanelProps = Shown & {
   readonly query: ReturnType<typeof useRevisions>;
@@ -131,8 +131,8 @@ function Found({ deployment, found, good }: { deployment: string; found: Bisecti
           <p>
             <b>{revisionName(last)} is the first bad revision.</b>{' '}
             <span className={css.quiet}>
-              <Text>{actorOf(last)}</Text> made it{last.reason ? ': ' : '.'}
-              {last.reason && <Text>{last.reason}</Text>}
+              <Text>{makerOf(last)}</Text> made it{causeOf(last) ? ': ' : '.'}
+              {causeOf(last) && <Text>{causeOf(last)!}</Text>}
             </span>
           </p>
         ) : (

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { answered, api, upload } from '../../api/client';
+import { answered, answeredWhole, api, upload } from '../../api/client';
 import { Dialog } from '../../ui/dialog';
 import { Drop, Drops } from '../../ui/drop';
 import { Form, TextField } from '../../ui/form';
@@ -76,8 +76,9 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
       stop.current = new AbortController();
       const { signal } = stop.current;
       const archive = await packed(source!, signal, setStep);
-      const { id } = target ?? (await created(name));
-      return { id, revision: await released(id, archive, { signal, config, reason, onStep: setStep }) };
+      const { body: to, warning } = target ? { body: target } : await created(name);
+      const revision = await released(to.id, archive, { signal, config, reason, onStep: setStep });
+      return { id: to.id, revision, warning };
     },
     onSettled: () => setStep(undefined),
   });
@@ -93,6 +94,11 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
     return (
       <Dialog title={`Deploy ${name}`} onClose={close}>
         <Suspense fallback={<Skeleton />}>
+          {made.warning && (
+            <p role="alert" className={css.moved}>
+              <Text>{made.warning}</Text>
+            </p>
+          )}
           <Rollout {...made} action={deployment ? 'Close' : 'Go to the deployment'} onClose={close} />
         </Suspense>
       </Dialog>
@@ -261,9 +267,9 @@ async function packed({ folder, archive }: Source, signal: AbortSignal, onStep: 
   return pack(folder!.files, { signal, onBytes: (count) => onBytes((done += count)) });
 }
 
-async function created(name: string): Promise<Deployment> {
+async function created(name: string): Promise<{ body: Deployment; warning?: string }> {
   const body = { name, source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] };
-  return (await answered(api.POST('/v2/deployments', { body: body as never }))) as Deployment;
+  return (await answeredWhole(api.POST('/v2/deployments', { body: body as never }))) as { body: Deployment };
 }
 
 interface Release {

@@ -9,9 +9,9 @@ import { elements, useHistory, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { changesOf, folded, statuses, type Step } from './history';
 import type { Shown } from './pages';
-import { actorOf, EVENT_TYPES, type HistoryEntry, revisionName, spoken, titleOf } from './words';
+import { causeOf, EVENT_TITLES, type HistoryEntry, makerOf, revisionName, spoken, titleOf } from './words';
 
-const ALL_TYPES = { '': 'All kinds', ...Object.fromEntries(EVENT_TYPES.map((type) => [type, titleOf(type)])) };
+const ALL_TYPES = { '': 'All kinds', ...Object.fromEntries(EVENT_TITLES) };
 const FOLDS = { '': 'Folded by request', full: 'Every event' };
 
 interface HistoryProps {
@@ -29,8 +29,8 @@ export function History({ deployment, revisions, gone = false }: HistoryProps) {
   const entries = elements(history);
   const [actor, setActor] = useState('');
   const full = search.fold === 'full';
-  const actors = [...new Set(entries.map(actorOf))];
-  const kept = entries.filter((entry) => actor === '' || actorOf(entry) === actor);
+  const actors = [...new Set(entries.map(makerOf))];
+  const kept = entries.filter((entry) => actor === '' || makerOf(entry) === actor);
   const steps: Step[] = full ? kept.map((cause) => ({ cause, entries: [cause] })) : folded(kept);
   const total = history.data?.pages[0]?.body.total;
   const names = new Map(revisions.map((revision) => [revision.id, revisionName(revision)]));
@@ -93,7 +93,7 @@ export function History({ deployment, revisions, gone = false }: HistoryProps) {
               ),
             },
             { title: 'Details', kind: 'wide', cell: ({ entries: all }) => <Summary entries={all} names={names} /> },
-            { title: 'By', cell: ({ cause }) => <Text>{actorOf(cause)}</Text> },
+            { title: 'By', cell: ({ cause }) => <Text>{makerOf(cause)}</Text> },
             {
               title: 'Version',
               kind: 'number',
@@ -128,13 +128,13 @@ function isOpen(entry: string | undefined, entries: Step['entries']): boolean {
 }
 
 /** Title of a step, by the entry that began it. */
-function what({ type, actor, reason }: HistoryEntry): string {
-  if (type === 'RevisionActivated' && reason) return 'Taken back';
-  return type === 'RevisionCreated' && !actor?.startsWith('system:') ? 'Redeployed' : titleOf(type);
+function what(entry: HistoryEntry): string {
+  const { type, actor } = entry;
+  return type === 'RevisionCreated' && !actor?.startsWith('system:') ? 'Redeployed' : titleOf(entry);
 }
 
 function Summary({ entries, names }: { entries: Step['entries']; names: ReadonlyMap<string, string> }) {
-  const { reason } = entries.at(-1)!;
+  const reason = causeOf(entries.at(-1)!);
   const changes = changesOf(entries);
   const told = statuses(entries);
   const read = [...new Set(entries.flatMap(({ secrets_read }) => secrets_read ?? []))];
@@ -176,9 +176,9 @@ function Details({ entries }: { entries: Step['entries'] }) {
     <div className={css.difference}>
       <Changes changes={changesOf(entries)} none="No setting differs." />
       <ol className={css.events}>
-        {[...entries].reverse().map(({ version, type, time: at }) => (
-          <li key={`${version} ${type}`}>
-            <code>{version}</code> {titleOf(type)} <span className={css.faint}>{at.slice(11, 23)}</span>
+        {[...entries].reverse().map((entry) => (
+          <li key={`${entry.version} ${entry.type}`}>
+            <code>{entry.version}</code> {titleOf(entry)} <span className={css.faint}>{entry.time.slice(11, 23)}</span>
           </li>
         ))}
       </ol>

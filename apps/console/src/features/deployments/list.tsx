@@ -150,24 +150,20 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
         },
         {
           title: 'Latest revision',
-          cell: ({ latest_revision_id, active_revision_id }) => {
+          cell: (one) => {
+            const { latest_revision_id, active_revision_id } = one;
             if (!latest_revision_id) return <span className={css.faint}>none yet</span>;
-            if (latest_revision_id === active_revision_id) return <Status tone="ok">Live</Status>;
             const latest = revisions.get(latest_revision_id);
             if (!latest) return undefined;
-            const { word, tone } = revisionState(
-              latest,
-              active_revision_id ? revisions.get(active_revision_id) : undefined,
-            );
+            const live = active_revision_id ? revisions.get(active_revision_id) : undefined;
+            const { word, tone } = revisionState(latest, live, one);
             return (
-              latest && (
-                <span className={css.inline}>
-                  <Status tone={tone} title={latest.status}>
-                    {word}
-                  </Status>
-                  <Artefact config={latest.source_revision_config} />
-                </span>
-              )
+              <span className={css.inline}>
+                <Status tone={tone} title={latest.status}>
+                  {word}
+                </Status>
+                {latest !== live && <Artefact config={latest.source_revision_config} />}
+              </span>
             );
           },
         },

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Schemas } from '../../api/client';
 import { Action } from '../../ui/action';
 import { List, Section } from '../../ui/list';
 import { Skeleton, Text, Time } from '../../ui/parts';
@@ -11,15 +12,20 @@ import type { Shown } from './pages';
 import { type Control, ControlDialog } from './plans';
 import { TimeTravel } from './time-travel';
 import {
-  actorOf,
+  besideState,
+  causeOf,
   type Deployment,
   healthTone,
+  makerOf,
   type Revision,
   revisionName,
   revisionState,
   revisionTone,
   spoken,
+  withNames,
 } from './words';
+
+type Process = Schemas['ProcessHealth'];
 
 const RECENT = 5;
 /** Executors that can stop and start what they have deployed. */
@@ -32,7 +38,7 @@ export function Overview({ deployment, revisions }: Shown) {
   return (
     <>
       <TimeTravel deployment={deployment} entries={elements(history)} query={history} revisions={revisions} />
-      <Health deployment={deployment} />
+      <Health deployment={deployment} revisions={revisions} />
       <Section
         title="Revisions"
         aside={
@@ -46,7 +52,7 @@ export function Overview({ deployment, revisions }: Shown) {
         ) : (
           <ol className={css.recent}>
             {revisions.slice(0, RECENT).map((revision) => (
-              <Recent key={revision.id} revision={revision} live={live} />
+              <Recent key={revision.id} revision={revision} live={live} deployment={deployment} />
             ))}
           </ol>
         )}
@@ -57,11 +63,14 @@ export function Overview({ deployment, revisions }: Shown) {
 }
 
 /** Health of the program, as the executor knows it, and the reason why the latest revision has failed or waits. */
-function Health({ deployment }: { deployment: Deployment }) {
+function Health({ deployment, revisions }: Shown) {
   const { data } = useHealth(deployment.id, deployment.updated_at);
   if (!data) return null;
   const { state, detail, latest_revision: latest, processes } = data;
   const isTakenBack = latest?.status === 'DEPLOYED' && latest.id !== data.active_revision_id;
+  const reason = latest?.reason;
+  // The reason stands on a line of its own.
+  const whole = reason && detail !== reason ? detail.replace(reason, '').trim() : detail;
   return (
     <Section title="Health" aside={<Controls deployment={deployment} />}>
       <div className={css.stack}>
@@ -69,14 +78,14 @@ function Health({ deployment }: { deployment: Deployment }) {
           <Status tone={healthTone(state)} title={state}>
             {spoken(state)}
           </Status>
-          <Text>{detail}</Text>
+          <Text>{withNames(besideState(whole, state), revisions)}</Text>
         </p>
-        {latest?.reason && (
+        {latest && reason && detail !== reason && (
           <p className={css.inline}>
             <Status tone={isTakenBack ? 'bad' : revisionTone(latest.status)} title={latest.status}>
               {`Latest revision: ${isTakenBack ? 'Taken back' : spoken(latest.status)}`}
             </Status>
-            <Text>{latest.reason}</Text>
+            <Text>{withNames(reason, revisions)}</Text>
           </p>
         )}
         {processes.length > 0 && (
@@ -90,7 +99,7 @@ function Health({ deployment }: { deployment: Deployment }) {
               { title: 'Memory', cell: ({ memory_bytes: m }) => (m === null ? '–' : `${Math.round(m / 1e6)} MB`) },
               { title: 'Cores', cell: ({ cpu_cores: c }) => c?.toFixed(2) ?? '–' },
               { title: 'Restarts', cell: ({ restarts }) => restarts },
-              { title: 'Last error', cell: ({ reason, last_error }) => <Text>{reason ?? last_error ?? '–'}</Text> },
+              { title: 'Last error', cell: (one) => <Text>{errorOf(one)}</Text> },
               { title: 'Started', kind: 'number', cell: ({ started_at }) => started_at && <Time at={started_at} /> },
             ]}
           />
@@ -120,8 +129,14 @@ function Controls({ deployment }: { deployment: Deployment }) {
   );
 }
 
-function Recent({ revision, live }: { revision: Revision; live?: Revision }) {
-  const { word, tone } = revisionState(revision, live);
+/** Error with which a process ended last. */
+function errorOf({ state, reason, last_error }: Process): string {
+  return reason ? besideState(reason, state) : (last_error ?? '–');
+}
+
+function Recent({ revision, live, deployment }: { revision: Revision; live?: Revision; deployment: Deployment }) {
+  const { word, tone } = revisionState(revision, live, deployment);
+  const cause = causeOf(revision);
   return (
     <li>
       <span className={css.version}>{revisionName(revision)}</span>
@@ -129,9 +144,9 @@ function Recent({ revision, live }: { revision: Revision; live?: Revision }) {
         {word}
       </Status>
       <Artefact config={revision.source_revision_config} />
-      <span className={css.reason}>{revision.reason && <Text>{revision.reason}</Text>}</span>
+      <span className={css.reason}>{cause && <Text>{cause}</Text>}</span>
       <span className={css.by}>
-        <Text>{actorOf(revision)}</Text>
+        <Text>{makerOf(revision)}</Text>
       </span>
       <span className={css.when}>
         <Time at={revision.created_at} />

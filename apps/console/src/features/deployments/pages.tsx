@@ -137,8 +137,8 @@ function Now({ deployment, revisions }: Shown) {
       {latest && latest !== live && (
         <span className={css.inline}>
           <span className={css.faint}>latest</span> {revisionName(latest)}
-          <Status tone={revisionState(latest, live).tone} title={latest.status}>
-            {revisionState(latest, live).word}
+          <Status tone={revisionState(latest, live, deployment).tone} title={latest.status}>
+            {revisionState(latest, live, deployment).word}
           </Status>
           <Artefact config={latest.source_revision_config} />
         </span>

@@ -12,6 +12,10 @@ import { artefact, type Deployment, hasRun, type Revision, revisionName, revisio
 
 type Planned = Schemas['DeploymentPlan'];
 
+const KEEP = 'Keep the present secrets';
+/** The end of a warning of the service, which names its parameter. */
+const KEEP_SECRETS = 'keep_secrets=true keeps the present secrets';
+
 /** Changes that a write will make, before it is sent. */
 export function Plan({ changes, creates_revision, pauses_push, warnings = [] }: Planned) {
   return (
@@ -24,7 +28,7 @@ export function Plan({ changes, creates_revision, pauses_push, warnings = [] }: 
         {pauses_push && <li>Pauses push-to-deploy until what is to be deployed is changed.</li>}
         {warnings.map((text) => (
           <li key={text}>
-            <b>Warning:</b> <Text>{text}</Text>
+            <b className={css.bad}>Warning:</b> <Text>{text.replace(KEEP_SECRETS, `“${KEEP}” below keeps them`)}</Text>
           </li>
         ))}
       </ul>
@@ -121,7 +125,7 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
     <Dialog title={`${action} ${revisionName(revision)} — plan`} onClose={onClose}>
       <p className={css.lead}>
         Deploys <b>{artefact(revision.source_revision_config).full}</b> again.
-        {!isGood && ` It has never run well: it is ${revisionState(revision, live).word.toLowerCase()}.`}
+        {!isGood && ` It has never run well (${revisionState(revision, live, deployment).word.toLowerCase()}).`}
         {latest && !again && ` Against ${revisionName(latest)}, the latest revision:`}
       </p>
       {plan.error && <Problem error={plan.error} retry={() => void plan.refetch()} />}
@@ -144,7 +148,7 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
         {!again && (
           <label className={css.check}>
             <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
-            Keep the present secrets
+            {KEEP}
           </label>
         )}
         <Reason value={reason} onChange={setReason} />

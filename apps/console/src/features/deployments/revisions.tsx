@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { merged, useAddress } from '../../ui/address';
@@ -7,18 +7,20 @@ import { Pick } from '../../ui/form';
 import { List, More, Nothing } from '../../ui/list';
 import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
 import { Status } from '../../ui/status';
-import { useDifference, type useRevisions } from './data';
+import { useDifference, useHealth, type useRevisions } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
 import type { Shown } from './pages';
 import { InterruptDialog, RollBackDialog } from './plans';
-import { actorOf, hasRun, isUnderWay, type Revision, revisionName, revisionState } from './words';
+import { causeOf, hasRun, isUnderWay, makerOf, type Revision, revisionName, revisionState, withNames } from './words';
 
 const BisectPanel = lazy(() => import('./bisect-panel'));
 
 /** The revisions of a deployment: what they deploy, who made them and why, and what became of them. */
 export function Revisions({ deployment, revisions, query }: Shown & { query: ReturnType<typeof useRevisions> }) {
   const { search, change } = useAddress();
+  const { w } = useParams({ from: '/o/$w' });
+  const latestHealth = useHealth(deployment.id, deployment.updated_at).data?.latest_revision;
   const [planned, setPlanned] = useState<Revision>();
   const [interrupted, setInterrupted] = useState<Revision>();
   const names = new Map(revisions.map((revision) => [revision.id, revisionName(revision)]));
@@ -67,7 +69,7 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
           {
             title: 'Status',
             cell: (revision) => {
-              const { word, tone } = revisionState(revision, live);
+              const { word, tone } = revisionState(revision, live, deployment);
               return (
                 <Status tone={tone} title={revision.status}>
                   {word}
@@ -79,19 +81,42 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
           {
             title: 'Why',
             kind: 'wide',
-            cell: ({ reason, redeployed_from }) => (
-              <>
-                {reason && <Text>{reason}</Text>}
-                {redeployed_from && (
-                  <span className={css.quiet}>
-                    {' '}
-                    <span aria-hidden="true">↩ </span>again {names.get(redeployed_from) ?? 'an earlier one'}
-                  </span>
-                )}
-              </>
-            ),
+            cell: (revision) => {
+              const { id, reason, redeployed_from, push } = revision;
+              const cause = causeOf(revision);
+              const ended = latestHealth?.id === id ? latestHealth.reason : undefined;
+              return (
+                <>
+                  {cause && <Text title={reason ?? undefined}>{cause}</Text>}
+                  {push && (
+                    <span className={css.quiet}>
+                      {' '}
+                      {push.author && push.author !== push.pusher && <Text>{`by ${push.author}`}</Text>}{' '}
+                      <Link
+                        to="/o/$w/integrations"
+                        params={{ w }}
+                        search={{ open: deployment.source_config.integration_id ?? undefined } as never}
+                      >
+                        delivery
+                      </Link>
+                    </span>
+                  )}
+                  {redeployed_from && (
+                    <span className={css.quiet}>
+                      {' '}
+                      <span aria-hidden="true">↩ </span>again {names.get(redeployed_from) ?? 'an earlier one'}
+                    </span>
+                  )}
+                  {ended && (
+                    <div className={css.quiet}>
+                      <Text>{withNames(ended, revisions)}</Text>
+                    </div>
+                  )}
+                </>
+              );
+            },
           },
-          { title: 'By', cell: (revision) => <Text>{actorOf(revision)}</Text> },
+          { title: 'By', cell: (revision) => <Text>{makerOf(revision)}</Text> },
           { title: 'Made', kind: 'number', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             title: 'Actions',

@@ -8,7 +8,16 @@ import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
 import { type useHistory, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { between } from './history';
-import { actorOf, artefact, type Deployment, deploymentWord, type HistoryEntry, type Revision, titleOf } from './words';
+import {
+  artefact,
+  causeOf,
+  type Deployment,
+  deploymentWord,
+  type HistoryEntry,
+  makerOf,
+  type Revision,
+  titleOf,
+} from './words';
 
 const MOST_MARKS = 1000;
 
@@ -48,13 +57,13 @@ export function TimeTravel({ deployment, entries, query }: TravelProps) {
           {entry && (
             <>
               {' · '}
-              {titleOf(entry.type)} <Time at={entry.time} prose /> <span className={css.faint}>by</span>{' '}
-              <Text>{actorOf(entry)}</Text>
-              {entry.reason && (
+              {titleOf(entry)} <Time at={entry.time} prose /> <span className={css.faint}>by</span>{' '}
+              <Text>{makerOf(entry)}</Text>
+              {causeOf(entry) && (
                 <>
                   {' '}
                   <q>
-                    <Text>{entry.reason}</Text>
+                    <Text>{causeOf(entry)!}</Text>
                   </q>
                 </>
               )}
@@ -92,7 +101,7 @@ export function TimeTravel({ deployment, entries, query }: TravelProps) {
           label="Version"
           value={version}
           last={last}
-          text={entry ? `${version} of ${last}, ${titleOf(entry.type)}` : `${version} of ${last}`}
+          text={entry ? `${version} of ${last}, ${titleOf(entry)}` : `${version} of ${last}`}
           onChange={go}
         />
         <Marks entries={events} last={last} />

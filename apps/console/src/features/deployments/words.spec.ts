@@ -1,23 +1,49 @@
-import { deploymentWord, revisionState } from './words';
+import { besideState, causeOf, deploymentWord, hasRun, makerOf, revisionState, withNames } from './words';
+
+const READY = { status: 'READY' } as const;
 
 const [first, second, third] = ['1', '2', '3'].map((id) => {
   return { id, status: 'DEPLOYED' as const, created_at: `2026-01-0${id}T00:00:00Z` };
 });
 
 it('calls revisions before the active one superseded, and deployed ones after it taken back', () => {
-  const words = [first!, second!, third!].map((one) => revisionState(one, second).word);
+  const words = [first!, second!, third!].map((one) => revisionState(one, second, READY).word);
   expect(words).toEqual(['Superseded', 'Live', 'Taken back']);
 });
 
 it('keeps the status of revisions that were never deployed', () => {
   const failed = { ...third!, status: 'DEPLOY_FAILED' as const };
-  expect(revisionState(failed, second)).toEqual({ word: 'Deploy failed', tone: 'bad' });
-  expect(revisionState(first!, undefined).word).toBe('Deployed');
+  expect(revisionState(failed, second, READY)).toEqual({ word: 'Deploy failed', tone: 'bad' });
+  expect(revisionState(first!, undefined, READY).word).toBe('Deployed');
 });
 
 it('says that a deployment crash loops, and nothing of it for other reasons', () => {
   const crashes = { status: 'UNKNOWN', status_reason: 'Crash looping, 16 restarts, last line: no module' } as const;
   expect(deploymentWord(crashes)).toBe('Crash looping');
+  expect(revisionState(first!, first, crashes)).toEqual({ word: 'Crash looping', tone: 'bad' });
   expect(deploymentWord({ ...crashes, status_reason: 'The host does not answer.' })).toBe('Unknown');
   expect(deploymentWord({ status: 'AWAITING_DATABASE' })).toBe('Not deployed yet');
+});
+
+it('offers only revisions that have run well to go back to', () => {
+  const failed = { ...first!, status: 'BUILD_FAILED' as const };
+  expect([first!, second!, third!, failed].map((one) => hasRun(one, second))).toEqual([true, true, false, false]);
+});
+
+it('says a state once, and calls revisions by their numbers', () => {
+  expect(besideState('Crash looping, 8 restarts', 'CRASH_LOOPING')).toBe('8 restarts');
+  expect(besideState('1 process is running.', 'RUNNING')).toBe('1 process is running.');
+  const numbered = [{ id: 'aaaa', number: 4 }, { id: 'bbbb' }];
+  expect(withNames('Revision aaaa was taken back, and revision bbbb serves again.', numbered)).toBe(
+    'v4 was taken back, and bbbb serves again.',
+  );
+});
+
+it('tells who pushed what, and otherwise who made a revision and why', () => {
+  const push = { delivery_id: '1', pusher: 'pia', author: 'ada', subject: 'Fix the agent' };
+  const pushed = { actor: 'system:deployments', actor_name: null, reason: 'Push of 1', push };
+  expect([makerOf(pushed), causeOf(pushed)]).toEqual(['pia', 'Fix the agent']);
+  const unknown = { ...pushed, push: { ...push, pusher: null, subject: null } };
+  expect([makerOf(unknown), causeOf(unknown)]).toEqual(['deployments', 'A push']);
+  expect(causeOf({ push: null, reason: 'slow' })).toBe('slow');
 });

@@ -30,11 +30,29 @@ export function deploymentTone(status: string): Tone {
 /** Words for a status: `AWAITING_DATABASE` means not deployed yet, and a deployment that crash loops is `UNKNOWN`. */
 export function deploymentWord({ status, status_reason }: Pick<Deployment, 'status' | 'status_reason'>): string {
   if (status === 'AWAITING_DATABASE') return NOT_DEPLOYED;
-  if (status === 'UNKNOWN' && status_reason?.startsWith('Crash looping')) return 'Crash looping';
-  return spoken(status);
+  return isCrashLooping({ status, status_reason }) ? CRASH_LOOPING : spoken(status);
 }
 
 export const NOT_DEPLOYED = 'Not deployed yet';
+const CRASH_LOOPING = 'Crash looping';
+
+function isCrashLooping({ status, status_reason }: Pick<Deployment, 'status' | 'status_reason'>): boolean {
+  return status === 'UNKNOWN' && status_reason?.startsWith(CRASH_LOOPING) === true;
+}
+
+/** A sentence of the service beside the word for its state: that word is not said twice. */
+export function besideState(sentence: string, state: string): string {
+  const [first, rest] = [`${spoken(state)}, `, sentence.slice(spoken(state).length + 2)];
+  return sentence.startsWith(first) ? rest.charAt(0).toUpperCase() + rest.slice(1) : sentence;
+}
+
+/** A sentence of the service that calls revisions by the names that the console has for them. */
+export function withNames(sentence: string, revisions: readonly { id: string; number?: number }[]): string {
+  return revisions.reduce(
+    (said, one) => said.replaceAll(new RegExp(`(revision )?${one.id}`, 'gi'), revisionName(one)),
+    sentence,
+  );
+}
 
 const HEALTH_TONES: Readonly<Record<string, Tone>> = {
   RUNNING: 'ok',
@@ -58,9 +76,12 @@ export function revisionTone(status: string): Tone {
 export function revisionState(
   revision: NumberedRevision,
   live: NumberedRevision | undefined,
+  deployment: Pick<Deployment, 'status' | 'status_reason'>,
 ): { word: string; tone: Tone } {
   const { status } = revision;
-  if (live && revision.id === live.id) return { word: 'Live', tone: 'ok' };
+  if (live && revision.id === live.id) {
+    return isCrashLooping(deployment) ? { word: CRASH_LOOPING, tone: 'bad' } : { word: 'Live', tone: 'ok' };
+  }
   if (status !== 'DEPLOYED' || !live) return { word: spoken(status), tone: revisionTone(status) };
   return isTakenBack(revision, live) ? { word: 'Taken back', tone: 'bad' } : { word: 'Superseded', tone: 'idle' };
 }
@@ -138,18 +159,33 @@ const TITLES: Readonly<Record<string, string>> = {
   CommandEnded: 'Command ended',
 };
 
-/** Title of an event, in two words. */
-export function titleOf(type: string): string {
-  return TITLES[type] ?? type;
+/** Title of an event, in two words; a revision goes live with a reason when another one was taken back. */
+export function titleOf({ type, reason }: Pick<HistoryEntry, 'type' | 'reason'>): string {
+  return type === 'RevisionActivated' && reason ? 'Taken back' : (TITLES[type] ?? type);
 }
 
-export const EVENT_TYPES = Object.keys(TITLES);
+/** Types of events, by which a history is filtered, with their words. */
+export const EVENT_TITLES = Object.entries(TITLES);
 
 /** Name of the actor: the description of a key, the name of a service, or `not recorded`. */
 export function actorOf({ actor, actor_name }: { actor?: string | null; actor_name?: string | null }): string {
   if (actor_name) return actor_name;
   if (!actor) return 'not recorded';
   return actor.startsWith('system:') ? actor.slice('system:'.length) : `key ${actor.slice(0, 8)}`;
+}
+
+interface Pushed {
+  readonly push?: Revision['push'];
+}
+
+/** Person or service that made a revision: of a push, the user of the code host. */
+export function makerOf(revision: Parameters<typeof actorOf>[0] & Pushed): string {
+  return revision.push?.pusher ?? actorOf(revision);
+}
+
+/** Reason for which a revision was made: of a push, the subject of its commit. */
+export function causeOf({ push, reason }: Pick<Revision, 'reason'> & Pushed): string | undefined {
+  return push ? (push.subject ?? 'A push') : (reason ?? undefined);
 }
 
 /** Name of a revision: its number, or the beginning of its id. */

@@ -14,20 +14,22 @@ interface Wanted {
   readonly dataset?: string;
   readonly q?: string;
   readonly metadata?: string;
+  readonly score?: string;
   readonly sort?: string;
 }
 
 /** The experiments of the workspace, or of one dataset; asked again while some are being stored. */
-export function useExperiments({ dataset, q, metadata, sort }: Wanted) {
+export function useExperiments({ dataset, q, metadata, score, sort }: Wanted) {
   const { w } = useParams({ from: '/o/$w' });
   return useInfiniteQuery({
-    queryKey: ['experiments', w, dataset, q, metadata, sort],
+    queryKey: ['experiments', w, dataset, q, metadata, score, sort],
     queryFn: ({ pageParam, signal }) => {
       const query = {
         limit: PAGE,
         ...(dataset && { dataset_id: [dataset] }),
         ...(q && { q }),
         ...(metadata && { metadata }),
+        ...(score && { score: [score] }),
         ...(sort && { sort }),
         ...(pageParam !== null && { cursor: pageParam }),
       };

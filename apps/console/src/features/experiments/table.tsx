@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { Session } from '../../api/client';
 import { merged, useAddress } from '../../ui/address';
 import { Typed } from '../../ui/form';
-import { duration, figure, middle, percent, plain, signed, whole } from '../../ui/format';
+import { duration, figure, labelCounts, middle, percent, plain, scoredRuns, signed, whole } from '../../ui/format';
 import { More } from '../../ui/list';
 import { Button, Problem, Sign, Skeleton, Text, Unseen, Time } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
@@ -20,7 +20,11 @@ import {
 import css from './experiments.module.css';
 
 const MOST_COMPARED = 20;
+/** Labels that a cell names. */
+const MOST_LABELS = 2;
 const MOST_FACETS = 100;
+/** A filter by score that is written to its end. */
+const SCORE = /.(<|<=|>|>=|=)-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 interface ListedProps {
   /** Only the experiments on this dataset. */
@@ -34,8 +38,8 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
   const { w } = useParams({ from: '/o/$w' });
   const navigate = useNavigate();
   const { search, change } = useAddress();
-  const { q, metadata, sort } = search;
-  const query = useExperiments({ dataset, q, metadata, sort });
+  const { q, metadata, score, sort } = search;
+  const query = useExperiments({ dataset, q, metadata, score: score && SCORE.test(score) ? score : undefined, sort });
   const [chosen, setChosen] = useState<readonly Experiment[]>([]);
   const pages = query.data?.pages;
   const experiments = useMemo(() => pages?.flatMap(({ resources }) => resources) ?? [], [pages]);
@@ -78,7 +82,7 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
   };
   const ready = chosen.length > 0 && problem === undefined;
   useShortcuts({ j: () => step(1), k: () => step(-1), x: tickFocused, c: ready ? compare : undefined });
-  const filtered = Boolean(q || metadata);
+  const filtered = Boolean(q || metadata || score);
   const failed = query.error && <Problem error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return failed ?? <Skeleton />;
   if (experiments.length === 0 && !filtered) {
@@ -90,7 +94,7 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
     );
   }
   const [{ total, facets }] = query.data.pages as [(typeof query.data.pages)[number]];
-  const drop = () => change({ q: undefined, metadata: undefined });
+  const drop = () => change({ q: undefined, metadata: undefined, score: undefined });
   return (
     <>
       <div className={css.tools}>
@@ -101,6 +105,12 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
           value={q ?? ''}
           onChange={(text) => change({ q: text || undefined }, 'replace')}
         />
+        <Typed
+          label="Filter by a score"
+          placeholder="correct>0.8"
+          value={score ?? ''}
+          onChange={(text) => change({ score: text || undefined }, 'replace')}
+        />
         {metadata && (
           <Button title={plain(metadata)} onClick={() => change({ metadata: undefined })}>
             <Text>{middle(chipOf(metadata), 48)}</Text> <Sign sign="✕">Drop this filter</Sign>
@@ -110,7 +120,9 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
           {chosen.length < 2 ? (chosen.length === 1 ? 'Open' : 'Compare') : `Compare ${chosen.length}`}
         </Button>
         <span role="status" className={css.hint}>
-          {problem ?? (chosen.length === 0 ? 'Tick experiments to compare them.' : '')}
+          {score && !SCORE.test(score)
+            ? 'A score is filtered by its key, <, <=, >, >= or =, and a number.'
+            : (problem ?? (chosen.length === 0 ? 'Tick experiments to compare them.' : ''))}
         </span>
         <span className={css.total}>
           {total === 1 ? '1 experiment' : `${whole(total)} experiments`}
@@ -334,23 +346,30 @@ function Score({ label, statistics, runs, against }: ScoreProps) {
   );
 }
 
-/** The mean of a score and half the width of its interval. */
+/** The mean of a score and half the width of its interval, and how often labels were given. */
 export function Mean({ statistics, runs }: { statistics?: Statistics; runs: number | null }) {
-  if (statistics?.avg === undefined || statistics.avg === null) return <span className={css.faint}>–</span>;
+  if (!statistics) return <span className={css.faint}>–</span>;
+  const { n, avg, values } = statistics;
+  const { scores = avg === null ? 0 : n, scored = scores } = statistics;
+  const [labels, all] = [MOST_LABELS, Infinity].map((most) => labelCounts(values, n - scores, most));
   const half = halfWidth(statistics);
-  const { n, scores = n, scored = scores } = statistics;
   return (
-    <span
-      title={`${whole(scored)} of ${whole(runs ?? n)} runs scored, ${whole(scores)} scores; mean and half the width of its 95 % interval`}
-    >
-      {figure(statistics.avg)}
-      {half !== undefined && <span className={css.faint}> ±{half.toPrecision(1)}</span>}
-      {runs !== null && scored < runs && (
-        <span className={css.faint}>
-          {' '}
-          ({whole(scored)} of {whole(runs)})
+    <>
+      {avg !== null && (
+        <span title="Mean and half the width of its 95 % interval">
+          {figure(avg)}
+          {half !== undefined && <span className={css.faint}> ±{half.toPrecision(1)}</span>}
+          {runs !== null && (scored < runs || scored < scores) && (
+            <span className={css.faint}> {scoredRuns(scored, runs, scores)}</span>
+          )}{' '}
         </span>
       )}
-    </span>
+      {labels !== '' && (
+        <span title={plain(all!)}>
+          <Text>{runs === null ? Object.keys(values).join(', ') : labels!}</Text>
+        </span>
+      )}
+      {avg === null && labels === '' && <span className={css.faint}>–</span>}
+    </>
   );
 }

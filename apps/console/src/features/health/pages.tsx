@@ -4,6 +4,7 @@ import { answered, api, ApiError, type Schemas } from '../../api/client';
 import { useMay } from '../../api/session';
 import { Action } from '../../ui/action';
 import { bytes, whole } from '../../ui/format';
+import { RefusedItems } from '../../ui/refused';
 import { Facts, List, Section } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -32,6 +33,7 @@ export function HealthPage() {
       <Section title="What handlers gave up on">
         <ParkedSubjects />
       </Section>
+      <RefusedItems workspace={w} />
       <Section title="What this workspace uses">
         {usage.error && <Problem error={usage.error} retry={() => void usage.refetch()} />}
         {usage.data && <Usage usage={usage.data} />}

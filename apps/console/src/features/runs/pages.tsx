@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { answered, api, readLossless } from '../../api/client';
 import { duration, percent, runName, whole } from '../../ui/format';
+import { Facts, Section } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { RefusedItems } from '../../ui/refused';
 import { Share } from '../../ui/share';
@@ -38,18 +39,16 @@ export function ProjectPage() {
   }
   return (
     <Page title={<Text>{name}</Text>}>
-      <dl className={css.facts}>
-        <dt>Runs</dt>
-        <dd>{whole(run_count ?? 0)}</dd>
-        <dt>Errors</dt>
-        <dd>{percent(error_rate)}</dd>
-        <dt>Median latency</dt>
-        <dd>{duration(latency_p50)}</dd>
-        <dt>Started</dt>
-        <dd>
-          <Time at={start_time} />
-        </dd>
-      </dl>
+      <Section title="Runs">
+        <Facts
+          facts={{
+            Runs: whole(run_count ?? 0),
+            Errors: percent(error_rate),
+            'Median latency': duration(latency_p50),
+            Started: <Time at={start_time} />,
+          }}
+        />
+      </Section>
       <RefusedItems workspace={w} session={id} />
     </Page>
   );
@@ -70,7 +69,7 @@ export function RunPage() {
       title={
         <>
           <Link to="/o/$w/projects/p/$session" params={{ w, session }} className={css.crumb}>
-            Experiment
+            Project
           </Link>{' '}
           <span className={css.slash}>/</span> <Text>{name}</Text>
         </>
