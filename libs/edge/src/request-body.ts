@@ -50,7 +50,6 @@ export function readBodies(instance: FastifyInstance, limits: Limits, admission:
     const reading = held.hold(0).then(async () => {
       if (request.routeOptions.config.stream !== true) refuseLong(request, limits.body, 'BODY_MAX_BYTES');
       if (isReadHere(request)) return readBody(request, limits, held);
-      // reply-from would take what is the request's body for a value to encode again.
       if (isSigned(request)) request.readBody = await readBytes(request, limits, held);
       return undefined;
     });

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import replyFrom from '@fastify/reply-from';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Agent, type Dispatcher } from 'undici';
 import { sendProblem } from '@fairlead/api';
@@ -19,24 +18,6 @@ export interface Remote {
   readonly service: string;
   readonly urls: readonly string[];
   readonly keys: SigningKeys;
-}
-
-/** Data of one request that the library carries in its headers. */
-const TRIP = Symbol('trip');
-
-interface Trip {
-  readonly target: string;
-  readonly request: FastifyRequest;
-  readonly raw: IncomingMessage;
-  readonly gone: AbortSignal;
-  readonly patience: number;
-  readonly complete: RequestContext['complete'];
-}
-
-/** A request as the library passes it; its address is not used. */
-interface Sent {
-  readonly method: Dispatcher.HttpMethod;
-  readonly headers: IncomingHttpHeaders & { [TRIP]?: Trip };
 }
 
 const CONNECT_MS = 2000;
@@ -80,42 +61,41 @@ export class Forwarder {
 
   /** Adds these routes to an instance once it is ready. */
   register(instance: FastifyInstance, routes: readonly Route[]): void {
-    void instance.register(async (scope) => {
-      const undici = {
-        request: (sent: Sent, done: (error: Error | null, answer?: Dispatcher.ResponseData) => void) => {
-          this.send(sent).then((answer) => done(null, answer), done);
-        },
-      };
-      await scope.register(replyFrom, { undici: undici as unknown as Agent, disableRequestLogging: true });
+    void instance.register((scope, _, done) => {
       for (const { method, path, ...access } of routes) {
         const config = { ...access, forward: true };
         scope.route({ method, url: path, config, handler: (request, reply) => this.forward(request, reply) });
       }
       scope.addHook('onClose', () => this.agent.destroy());
+      done();
     });
   }
 
   private async forward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const gone = untilGone(reply);
-    const { complete } = request.requestContext;
-    const trip = {
-      ...{ target: request.originalUrl, request, raw: request.raw },
-      ...{ gone, patience: patience(request), complete },
-    };
-    return reply.from('/', {
-      getUpstream: () => 'http://service',
-      rewriteRequestHeaders: (_, headers) => ({ ...headersFor(request, headers), [TRIP]: trip }),
-      rewriteHeaders: (headers) => headersBack(headers),
-      // Whether a request can be sent again is decided where it is sent.
-      retryDelay: () => null,
-      onError: (_, { error }) => this.fail(request, reply, (error.cause as Error | undefined) ?? error),
-    });
+    try {
+      const { statusCode, headers, body } = await this.send(request, gone);
+      if (gone.aborted) {
+        body.destroy();
+        return reply;
+      }
+      void reply.code(statusCode).headers(headersBack(headers));
+      // A connection cannot be used again before the request on it has been read.
+      if (!request.raw.complete) void reply.header('connection', 'close');
+      void reply.send(body);
+    } catch (error) {
+      this.fail(request, reply, error);
+    }
+    return reply;
   }
 
   /** Returns the answer of the first process that gives one. */
-  private async send({ method, headers: { [TRIP]: trip, ...headers } }: Sent): Promise<Dispatcher.ResponseData> {
-    const { target: path, request, raw, gone: signal, patience, complete } = trip!;
+  private async send(request: FastifyRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { service, keys } = this.remote;
+    const { raw, method, originalUrl: path } = request;
+    const { complete } = request.requestContext;
+    const headers = headersFor(request);
+    const limit = patience(request);
     let failure: unknown;
     // Once more than there are addresses: one address may stand for several processes.
     const order = this.replicas.order();
@@ -125,7 +105,7 @@ export class Forwarder {
       try {
         // One for each attempt: a process takes an identity once.
         headers[IDENTITY_HEADER] = await issueIdentity(keys, service, request);
-        const limits = { headersTimeout: patience, bodyTimeout: patience };
+        const limits = { headersTimeout: limit, bodyTimeout: limit };
         const answer = await this.agent.request({ origin: url, path, method, headers, body, signal, ...limits });
         this.replicas.answered(url);
         // Nobody else listens until the answer is sent on; when the client goes before that, the error would end the process.
@@ -143,7 +123,7 @@ export class Forwarder {
     throw failure;
   }
 
-  private fail(request: FastifyRequest, reply: FastifyReply, error: Error): void {
+  private fail(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
     const { raw } = request;
     if (reply.raw.destroyed || isCutOff(raw)) {
       reply.raw.destroy();
@@ -159,8 +139,11 @@ export class Forwarder {
  * Returns the headers of a forwarded request: without those for the gateway, and with those that the service trusts the
  * gateway for, which come first.
  */
-function headersFor(request: FastifyRequest, given: IncomingHttpHeaders): IncomingHttpHeaders {
-  const entries = Object.entries(given).filter(([name]) => !OWN_HEADERS.has(name));
+function headersFor(request: FastifyRequest): IncomingHttpHeaders {
+  const given = request.raw.headers;
+  // RFC 9110, section 7.6.1: these are for one connection, too.
+  const named = new Set(given.connection?.split(',').map((name) => name.trim().toLowerCase()));
+  const entries = Object.entries(given).filter(([name]) => !OWN_HEADERS.has(name) && !named.has(name));
   const headers: IncomingHttpHeaders = {
     'x-request-id': request.id,
     'x-forwarded-for': request.ip,
