@@ -100,6 +100,15 @@ it('A file that is not UTF-8 is refused instead of being changed', async () => {
   writeFileSync(join(cli.folder, 'latin.env'), Buffer.from('A=gr\xfc\xdfe\n', 'latin1'));
   const ended = await cli.run(['secrets', 'set', 'agent', '-f', 'latin.env']);
   expect(ended).toMatchObject({ code: 2, err: 'Error: latin.env is not UTF-8 text.\n' });
+  const table = 'inputs.a,scores.s\n1,1\n';
+  const others = [Buffer.from('gr\xfc\xdfe', 'latin1'), Buffer.from(table, 'utf16le'), Buffer.from('PK\x03\x04\x14\0')];
+  for (const content of others) {
+    writeFileSync(join(cli.folder, 'other.csv'), content);
+    expect(await cli.run(['experiments', 'upload', 'other.csv', '--dataset', 'd'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Error: other.csv is not UTF-8 text: save it as UTF-8 first. Known are CSV'),
+    });
+  }
 });
 
 it.each(['.inf', '.nan', '12345678901234567890', '1e400'])(

@@ -81,6 +81,14 @@ describe('Limits of a gate', () => {
   ])('are not %j', (text) => {
     expect(() => gateLimits([text], new Set(['cost']))).toThrow(`--gate ${text}`);
   });
+
+  it.each([
+    ['worse(correct)<=0', 'worse(correct)<=3'],
+    ['correct>=-0.02', 'difference(correct)>=-0.5'],
+    ['error_rate<=1%', 'error_rate<=50%'],
+  ])('is refused after another one of its kind: %s and %s', (first, second) => {
+    expect(() => gateLimits([first, second], new Set())).toThrow(`--gate ${second}: there is a limit of this kind`);
+  });
 });
 
 it('tells where the problems of an upload are', () => {

@@ -97,6 +97,17 @@ describe('CSV', () => {
     });
   });
 
+  it('recognises what stands between columns, and refuses a line that it would take for one column', async () => {
+    for (const between of [',', ';', '\t', '|']) {
+      const { json } = await csv(['inputs.a', 'scores.s'].join(between) + '\n' + ['x', '0.5'].join(between));
+      expect(json.results).toMatchObject([{ inputs: { a: 'x' }, evaluation_scores: [{ key: 's', score: 0.5 }] }]);
+    }
+    await expect(csv('inputs.a^scores.s\nx^0.5\n')).rejects.toThrow(
+      /see --delimiter\), there are: inputs\.a\^scores\.s/,
+    );
+    await expect(csv('inputs.a,scores.s\rx,1\ry,0\r')).rejects.toThrow(/Lines of the file end with CR alone/);
+  });
+
   it('knows on which line each row begins', async () => {
     const rows = csvRows(inPieces('inputs.a\r\n"1\r\n2"\r\n\r\n3\r\n"4\n\n"\r\n5\r\n', 3), undefined, rowOptions({}));
     const lines: number[] = [];
@@ -111,6 +122,9 @@ describe('CSV', () => {
       /broken: row 1 \(line 2\) has 3 cells, but the first line names 2 columns \(inputs\.a, b\)\. Expected commas/,
     ],
     ['inputs.a\n"1\n', {}, /broken: a quote that is opened in row 1 \(line 2\) is never closed/],
+    ['inputs.a,b\n"1\n2",3\n"4\n\n5,6\n7,8\n', {}, /opened in row 2 \(line 4\) is never closed/],
+    ['inputs.a,b\n"1\n2",3\n"4\n5",6,7\n', {}, /row 2 \(line 4\) has 3 cells/],
+    ['inputs.a,latency\n1,"1,5"\n', {}, /latency is 1,5.*Add --decimal , for decimal commas/],
     ['a,b\n1,2\n', {}, /No column goes to the inputs.*there are: a, b/],
     ['inputs.a\n1\n', { map: ['b=scores.c'] }, /--map names b, which is no column.*There are: inputs\.a/],
     ['inputs.a\n1\n', { map: ['inputs.a=input'] }, /write COLUMN=TARGET/],
@@ -201,6 +215,17 @@ describe('Row ids', () => {
     ]);
   });
 
+  it('are the same in every form of a UUID, and none when they are empty', async () => {
+    const report = new ImportReport();
+    const forms = ['A1B2C3D4-0000-4000-8000-00000000000A', 'a1b2c3d400004000800000000000000a'];
+    const { json } = await csv(`inputs.a,row_id\n1,${forms[0]}\n1,${forms[1]}\n2,${forms[1]}\n`, { report });
+    const uuid = 'a1b2c3d4-0000-4000-8000-00000000000a';
+    expect(ids(json)).toEqual([uuid, uuid, expect.not.stringContaining(uuid)]);
+    expect(report.lines()).toEqual([expect.stringMatching(/^row 3 \(line 4\) has the row_id .* as row 1/)]);
+    const empty = await jsonl('{"row_id":"","inputs":{"a":"1"}}');
+    expect(ids(empty.json)).toEqual(ids((await csv('inputs.a\n1\n')).json));
+  });
+
   it('can go by the number of the row', async () => {
     const text = 'inputs.a\n1\n1\n';
     const [first, second] = ids((await csv(text, { rowIds: 'number' })).json);
@@ -241,6 +266,18 @@ describe('Times', () => {
     ]);
   });
 
+  it('keep the digits of a latency, and its difference from both times is told', async () => {
+    const start = '2026-01-01T00:00:00.000100Z';
+    const [, end] = await times(`inputs.a,start_time,latency\n1,${start},0.0004567\n`);
+    expect(end).toBe('2026-01-01T00:00:00.000557Z');
+    const report = new ImportReport();
+    const both = `inputs.a,start_time,end_time,latency\n1,${start},2026-01-01T00:00:02Z,5\n2,1767225600,1767225602,2.005\n`;
+    await csv(both, { report });
+    expect(report.lines()).toEqual([
+      'row 1 (line 2) has the latency 5 s, but its start and end are 1.9999 s apart, which count.',
+    ]);
+  });
+
   it('that make no sense are left to the service to refuse', async () => {
     expect((await times('inputs.a,start_time\n1,yesterday\n')).slice(0, 2)).toEqual(['yesterday', 'yesterday']);
   });
@@ -259,22 +296,22 @@ describe('Scores', () => {
     expect(report.lines()).toEqual([expect.stringContaining('These values are no scores: s (1 ×')]);
   });
 
-  it.each(['0,85', '50%', 'inf', '-Infinity', '1e400', '€ 5', '1.234,5', '0x1F', '#N/A', '1 000'])(
-    '%j is refused with row and column, in CSV and in JSON, also where it stands alone',
-    async (text) => {
-      const place = /row 2 \(line 3\), column scores\.s: .* is no (finite )?number.*--text-scores s/;
-      await expect(csv(table('0.5', text))).rejects.toThrow(place);
-      await expect(csv(table(text))).rejects.toThrow(/row 1 \(line 2\), column scores\.s/);
-      const line = JSON.stringify({ inputs: {}, scores: { s: text } });
-      await expect(jsonl(line)).rejects.toThrow(/row 1 \(line 1\), column scores\.s: .*--text-scores s/);
-      const listed = JSON.stringify({ inputs: {}, evaluation_scores: [{ key: 's', score: text }] });
-      await expect(jsonl(listed)).rejects.toThrow(/column evaluation_scores\.s/);
-      expect(scoresOf((await csv(table('0.5', text), { textScores: ['s'] })).json)).toEqual([
-        { key: 's', value: '0.5' },
-        { key: 's', value: text },
-      ]);
-    },
-  );
+  it.each([
+    ...['0,85', '50%', 'inf', '-Infinity', '1e400', '€ 5', '1.234,5', '0x1F', '#N/A', '1 000', '3/4', '8 / 10', '½'],
+    ...['\u22120.5', '–1', '１', '٣', '<0.01', '≥ 3', '~5', '(2)', '1_000', "1'000", '-$3', '5 €', '1e5%'],
+  ])('%j is refused with row and column, in CSV and in JSON, also where it stands alone', async (text) => {
+    const place = /row 2 \(line 3\), column scores\.s: .* is no (finite )?number.*--text-scores s/;
+    await expect(csv(table('0.5', text))).rejects.toThrow(place);
+    await expect(csv(table(text))).rejects.toThrow(/row 1 \(line 2\), column scores\.s/);
+    const line = JSON.stringify({ inputs: {}, scores: { s: text } });
+    await expect(jsonl(line)).rejects.toThrow(/row 1 \(line 1\), column scores\.s: .*--text-scores s/);
+    const listed = JSON.stringify({ inputs: {}, evaluation_scores: [{ key: 's', score: text }] });
+    await expect(jsonl(listed)).rejects.toThrow(/column evaluation_scores\.s/);
+    expect(scoresOf((await csv(table('0.5', text), { textScores: ['s'] })).json)).toEqual([
+      { key: 's', value: '0.5' },
+      { key: 's', value: text },
+    ]);
+  });
 
   it('are texts or numbers; the text among numbers is named, whichever comes first', async () => {
     await expect(csv(table('1', 'good'))).rejects.toThrow(

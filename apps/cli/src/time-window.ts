@@ -25,10 +25,33 @@ export class TimeWindow {
   }
 }
 
-/** A time `seconds` later, or earlier when they are negative; undefined when the time is not understood. */
+/**
+ * A time `seconds` later, or earlier when they are negative, to the microsecond; undefined when the time is not
+ * understood.
+ */
 export function shifted(json: string, seconds: number): string | undefined {
-  const ms = millisOf(String(JSON.parse(json)));
-  return ms === undefined ? undefined : JSON.stringify(new Date(ms + seconds * 1000).toISOString());
+  const from = microsOf(json);
+  const micros = from === undefined ? NaN : from + Math.round(seconds * 1e6);
+  const time = new Date(Math.floor(micros / 1000));
+  if (Number.isNaN(time.getTime())) return undefined;
+  const rest = micros - time.getTime() * 1000;
+  return JSON.stringify(time.toISOString().replace('Z', rest === 0 ? 'Z' : `${String(rest).padStart(3, '0')}Z`));
+}
+
+/** Seconds from one time to another; undefined when one of them is not understood. */
+export function secondsBetween(start: string, end: string): number | undefined {
+  const [from, to] = [microsOf(start), microsOf(end)];
+  return from === undefined || to === undefined ? undefined : (to - from) / 1e6;
+}
+
+/** Microseconds since 1970 of a time as JSON. */
+function microsOf(json: string): number | undefined {
+  const text = String(JSON.parse(json));
+  const ms = millisOf(text);
+  if (ms === undefined) return undefined;
+  if (UNIX.test(text)) return Math.round(ms * 1000);
+  const finer = /[.,]\d{3}(\d{1,3})/.exec(text)?.[1] ?? '';
+  return ms * 1000 + Number(finer.padEnd(3, '0'));
 }
 
 /** Milliseconds since 1970 of ISO 8601 or Unix time, UTC when no zone is given. */

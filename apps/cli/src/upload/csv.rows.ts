@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { Usage } from '../failure';
 import { counted } from '../output/text';
+import { rowName } from './import-report';
 import { type RowOptions } from './mapping';
 import { RowSources } from './row-sources';
 import { targetOf } from './row-target';
@@ -12,8 +13,15 @@ interface Parsed {
   readonly info: { readonly empty_lines: number };
 }
 
-const DELIMITERS = [',', ';', '\t'] as const;
-const NAMES: Readonly<Record<string, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+const NAMES: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
+};
+/** A name that holds the names of several columns. */
+const SEVERAL = /.[^\w.:](?:inputs|expected_outputs|actual_outputs|run_metadata|scores|evaluation_scores)(?:\.|$)/;
 /** Characters of the first line that are looked at. */
 const MOST_HEADER = 1024 * 1024;
 
@@ -26,15 +34,17 @@ export async function* csvRows(
   const { beginning, all } = await peeked(source);
   const between = delimiter ?? delimiterOf(beginning, options);
   let header: readonly string[] = [];
+  let read = { rows: 0, lines: 0 };
   const parser = parse({
     bom: true,
     info: true,
     delimiter: between,
     record_delimiter: ['\r\n', '\n'],
     skip_empty_lines: true,
-    // Errors come before the rows in front of them, so that the names of columns have to be known here.
-    on_record: (parsed, { records }) => {
+    // Errors come before the rows in front of them, so that these have to be known here.
+    on_record: (parsed, { records, lines }) => {
       if (records === 1) ({ record: header } = parsed as unknown as Parsed);
+      read = { rows: records - 1, lines };
       return parsed;
     },
   });
@@ -62,7 +72,7 @@ export async function* csvRows(
     }
     sources?.finish();
   } catch (error) {
-    throw error instanceof CsvError ? new Usage(explained(error, header, between)) : error;
+    throw error instanceof CsvError ? new Usage(explained(error, header, between, read)) : error;
   } finally {
     input.destroy();
   }
@@ -105,24 +115,30 @@ function delimiterOf(beginning: string, { map }: RowOptions): string {
 
 function columnsOf(header: readonly string[], delimiter: string, { map }: RowOptions): string[] {
   const columns = header.map((name) => name.trim());
+  const last = header.at(-1) ?? '';
+  if (/\r(?!\n)/.test(last) && !last.trim().startsWith('"')) {
+    throw new Usage('Lines of the file end with CR alone: save it with LF or CRLF at the end of each line.');
+  }
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
   if (twice === '') throw new Usage('More than one column has no name: every column needs one.');
   if (twice !== undefined) throw new Usage(`The column ${twice} comes twice: every column needs a name of its own.`);
   const targets = [...columns.map(targetOf), ...map.map(({ target }) => target)];
-  if (targets.some((target) => target?.kind === 'object' && target.member === 'inputs')) return columns;
+  const isOne = columns.length === 1 && SEVERAL.test(columns[0]!);
+  if (!isOne && targets.some((target) => target?.kind === 'object' && target.member === 'inputs')) return columns;
   throw new Usage(
     `No column goes to the inputs: name one inputs.NAME, or use --map COLUMN=inputs.NAME. Read with ${said(delimiter)} between columns (see --delimiter), there are: ${columns.join(', ')}.`,
   );
 }
 
 /** An error in CSV, with what was expected. */
-function explained(error: CsvError, header: readonly string[], delimiter: string): string {
-  const { code, lines, records, record } = error as CsvError & {
-    readonly lines: number;
-    readonly records: number;
-    readonly record?: readonly string[];
-  };
-  const at = `row ${records} (line ${lines})`;
+function explained(
+  error: CsvError,
+  header: readonly string[],
+  delimiter: string,
+  read: { readonly rows: number; readonly lines: number },
+): string {
+  const { code, record } = error as CsvError & { readonly record?: readonly string[] };
+  const at = header.length === 0 ? 'the first line' : rowName({ row: read.rows + 1, line: read.lines + 1 });
   if (code === 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH' && record) {
     return `The CSV is broken: ${at} has ${counted(record.length, 'cell')}, but the first line names ${counted(header.length, 'column')} (${header.join(', ')}). Expected ${said(delimiter)} between cells, and double quotes around a cell that contains them; see --delimiter.`;
   }

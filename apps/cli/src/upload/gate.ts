@@ -66,20 +66,30 @@ export function gateLimits(expressions: readonly string[], lowerIsBetter: Readon
     const whole = Object.hasOwn(WHOLE, subject) ? WHOLE[subject as keyof typeof WHOLE] : undefined;
     if (whole) {
       most(operator, expression);
+      once(limits, whole, expression);
       limits[whole] = value;
       continue;
     }
     const [, what = 'difference', key = subject] = OF_KEY.exec(subject) ?? [];
     const ofKey = Object.hasOwn(limits.keys, key) ? limits.keys[key]! : {};
     Object.defineProperty(limits.keys, key, { value: ofKey, enumerable: true, configurable: true });
-    if (what === 'mean') ofKey[operator === '>=' ? 'min_mean' : 'max_mean'] = value;
+    const put = (member: keyof typeof ofKey, limit: number) => {
+      once(ofKey, member, expression);
+      ofKey[member] = limit;
+    };
+    if (what === 'mean') put(operator === '>=' ? 'min_mean' : 'max_mean', value);
     else if (what === 'worse') {
       most(operator, expression);
-      ofKey.max_worse = value;
-    } else if (what === 'scored') ofKey.min_scored = share(operator, value, expression);
-    else ofKey.max_drop = drop(expression, key, operator, value, lowerIsBetter.has(key));
+      put('max_worse', value);
+    } else if (what === 'scored') put('min_scored', share(operator, value, expression));
+    else put('max_drop', drop(expression, key, operator, value, lowerIsBetter.has(key)));
   }
   return limits;
+}
+
+/** @throws Usage for a second limit of the same kind, of which only one would be checked */
+function once(limits: object, member: string, expression: string): void {
+  if (Object.hasOwn(limits, member)) throw new Usage(`--gate ${expression}: there is a limit of this kind already.`);
 }
 
 /** Largest change of a mean for the worse, from a limit on its difference from the baseline's. */

@@ -69,7 +69,10 @@ export class RowDraft {
 
   private putLatency(text: string, perSecond: number): void {
     const latency = Number(numberText(text, this.options.decimal)) / perSecond;
-    if (!Number.isFinite(latency) || latency < 0) throw new Misplaced(`latency is ${text}: it must be seconds.`);
+    if (!Number.isFinite(latency) || latency < 0) {
+      const hint = /,/.test(text) && this.options.decimal === '.' ? ' Add --decimal , for decimal commas.' : '';
+      throw new Misplaced(`latency is ${text}: it must be a number that is not negative.${hint}`);
+    }
     if (this.latency !== undefined) throw new Misplaced('latency comes twice.');
     this.latency = latency;
   }

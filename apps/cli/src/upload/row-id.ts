@@ -60,9 +60,13 @@ export class RowIds {
   }
 }
 
-/** The id of a row that names itself: its own UUID, or one that is the same for the same name. */
+/** The id of a row that names itself: its own UUID, in whichever form, or one that is the same for the same name. */
 function namedRowId(name: string): string {
-  return UUID.test(name) ? name : uuidOf(`name ${name}`);
+  return UUID.test(name) ? dashed(name.replaceAll('-', '').toLowerCase()) : uuidOf(`name ${name}`);
+}
+
+function dashed(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 function digest(text: string): string {
@@ -74,7 +78,7 @@ function uuidOf(text: string): string {
   const hash = createHash('sha1').update(NAMESPACE).update(text).digest();
   hash[6] = (hash[6]! & 0x0f) | 0x50;
   hash[8] = (hash[8]! & 0x3f) | 0x80;
-  return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return dashed(hash.toString('hex', 0, 16));
 }
 
 function canonical(value: unknown): string {

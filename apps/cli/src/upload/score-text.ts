@@ -10,9 +10,12 @@ type Decimal = '.' | ',';
 const NONE = /^(?:null|none|n\/a|na|nan|-|)$/i;
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/i;
 const INFINITE = /^[+-]?inf(?:inity)?$/i;
-/** Text that somebody means as a number: other separators, a currency, a percentage; and what Excel writes for errors. */
+/**
+ * Text that somebody means as a number: with other separators, digits or signs, a currency, a percentage, a fraction, a
+ * bound, in brackets; and what Excel writes for errors.
+ */
 const NUMBER_LIKE =
-  /^(?:[+-]?\s*\p{Sc}?\s*[\d.,'’_\s]*\d[\d.,'’_\s]*(?:e[+-]?\d+)?\s*[%‰\p{Sc}]?|[+-]?0x[\da-f]+|#(?:N\/A|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|NULL!))$/iu;
+  /^(?:[(<>≤≥≈~=]*\s*[-+\u2010-\u2015\u2212]?\s*\p{Sc}?\s*[\p{N}.,'’_\s]*\p{N}[\p{N}.,'’_\s]*(?:e[-+]?\d+)?(?:\/\s*[\p{N}.,]+)?\s*[%‰\p{Sc}]?\)?|[+-]?0x[\da-f]+|#(?:N\/A|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|NULL!))$/iu;
 
 /** Reads the text of a score. Text that looks like a number and is none is refused instead of becoming a label. */
 export function scoreText(given: string, decimal: Decimal): ScoreText {

@@ -2,7 +2,7 @@ import { Usage } from '../failure';
 import { type Place, rowName } from './import-report';
 import type { RowDraft } from './row-draft';
 import { RowIds } from './row-id';
-import { shifted, TimeWindow } from '../time-window';
+import { secondsBetween, shifted, TimeWindow } from '../time-window';
 
 /** A row of a file, and the line on which it begins. */
 export interface FileRow {
@@ -30,6 +30,8 @@ export interface BodyOptions {
   readonly rowIds: 'inputs' | 'number';
 }
 
+/** Seconds by which a latency may differ from start and end, which are often measured apart from it; or 1 %. */
+const MOST_APART = 0.01;
 /** Characters that are handed on at once. */
 const PIECE = 128 * 1024;
 
@@ -49,7 +51,7 @@ export async function* uploadBody(
   let piece = '{"results":[';
   let count = 0;
   for await (const { draft, line } of rows) {
-    piece += (count === 0 ? '' : ',\n') + rowText(draft, { row: count + 1, line }, ids, options, window);
+    piece += (count === 0 ? '' : ',\n') + rowText(draft, { row: count + 1, line }, ids, options, window, onNote);
     count++;
     onRow();
     if (piece.length < PIECE) continue;
@@ -71,6 +73,7 @@ function rowText(
   ids: RowIds,
   options: BodyOptions,
   window: TimeWindow,
+  onNote: (text: string) => void,
 ): string {
   const inputs = draft.object('inputs');
   if (inputs === undefined) throw new Usage(`${rowName(place)}: it has no inputs.`);
@@ -78,6 +81,14 @@ function rowText(
   const reference = draft.object('expected_outputs');
   const { id, name } = ids.of({ ...place, name: own && ownName(own), inputs, reference });
   const [start, end] = times(start_time, end_time, draft.latency, options);
+  if (start_time !== undefined && end_time !== undefined && draft.latency !== undefined) {
+    const other = secondsBetween(start_time, end_time);
+    if (other !== undefined && Math.abs(other - draft.latency) > Math.max(MOST_APART, other / 100)) {
+      onNote(
+        `${rowName(place)} has the latency ${draft.latency} s, but its start and end are ${other} s apart, which count.`,
+      );
+    }
+  }
   window.add(start);
   window.add(end);
   const members = [
@@ -91,9 +102,9 @@ function rowText(
   return `{${members.join(',')}}`;
 }
 
-/** The text of a `row_id`; a number keeps its digits. */
-function ownName(json: string): string {
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+/** The text of a `row_id`; a number keeps its digits. An empty one is none. */
+function ownName(json: string): string | undefined {
+  return (json.startsWith('"') ? (JSON.parse(json) as string) : json) || undefined;
 }
 
 /** Start and end as JSON: what one of them lacks, the other and the latency tell. */

@@ -108,6 +108,7 @@ async function* textBytes(
   try {
     for await (const chunk of unpacked(path, stream, onBytes)) {
       decoder.decode(chunk, { stream: true });
+      if (chunk.includes(0)) throw notText(path);
       yield chunk;
     }
     decoder.decode();
@@ -115,8 +116,13 @@ async function* textBytes(
     const { code = '' } = error as { code?: string };
     if (code.startsWith('Z_')) throw new Usage(`${path} is broken gzip: ${(error as Error).message}.`);
     if (code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw unreadable(path, error);
-    throw new Usage(`${path} is not UTF-8 text: save it as UTF-8 first. ${KNOWN}.`);
+    throw notText(path);
   }
+}
+
+/** The error for other encodings, such as UTF-16, in which every other byte is 0, and for files of Excel. */
+function notText(path: string): Usage {
+  return new Usage(`${path} is not UTF-8 text: save it as UTF-8 first. ${KNOWN}.`);
 }
 
 /** The bytes, unpacked when they begin as gzip does. */
