@@ -1,4 +1,4 @@
-import type { PushReceivedMessage } from '..';
+import type { PushReceivedMessage } from '../deployments';
 import type { IntegrationAddedMessage, OAuthProviderAddedMessage } from '../connections';
 import type { Row } from './row';
 

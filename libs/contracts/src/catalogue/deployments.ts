@@ -1,4 +1,8 @@
-import type { DeploymentCreatedMessage, DeploymentDeletedMessage, DeploymentStatusReportedMessage } from '..';
+import type {
+  DeploymentCreatedMessage,
+  DeploymentDeletedMessage,
+  DeploymentStatusReportedMessage,
+} from '../deployments';
 import type {
   DeploymentPatchedMessage,
   RevisionActivatedMessage,

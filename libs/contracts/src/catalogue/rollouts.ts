@@ -1,4 +1,4 @@
-import type { CommitResolvedMessage } from '..';
+import type { CommitResolvedMessage } from '../deployments';
 import type {
   CommandEndedMessage,
   CommandStartedMessage,
