@@ -40,6 +40,7 @@ export * from './workspaces/stored-bytes';
 export * from './rebuild/rebuild';
 export * from './core/reservation';
 export { Room } from './workspaces/room';
+export * from './followers/projection';
 export * from './followers/set-aside';
 export * from './followers/transports';
 export { inTurn } from './core/turns';

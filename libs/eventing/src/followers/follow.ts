@@ -3,11 +3,9 @@ import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { Recorded } from '../core/event';
 import type { Batch, EventStore, Filter } from '../core/event-store';
 import { Away } from './faults';
+import type { BatchHandler } from './projection';
 import type { SetAside } from './set-aside';
 import { Wakeups } from '../postgres/wakeups';
-
-/** Handles a batch, inside the transaction that moves the checkpoint. */
-export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>;
 
 interface FollowOptions extends Filter {
   /** Called after each committed batch with the new position. */

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 import { type EventStore, matches } from '../core/event-store';
 import { answersQuickly, faultOf } from './faults';
-import type { Projection } from './followers';
+import type { Projection } from './projection';
 import type { ParkedSubject, ParkedSubjects } from '../consumers/parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from './retries';
 

@@ -3,46 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { EventStore } from '../core/event-store';
-import { type BatchHandler, checkpoint, follow } from './follow';
+import { checkpoint, follow } from './follow';
 import { FollowerRetries } from './follower-retries';
 import { batches, failures, handledEvents } from './metrics';
 import { ParkedSubjects } from '../consumers/parked-subjects';
+import type { BatchHandler, FollowerStatus, Projection } from './projection';
 import { PATIENCE, reasonOf } from './retries';
 import { SetAside, type Waiting } from './set-aside';
 import { endOf } from './stop';
 import { traceHandling } from '../core/tracing';
 import { Wakeups } from '../postgres/wakeups';
-
-/** A follower: its name, the categories and types that it wants (all when absent), and its handler. */
-export interface Projection {
-  /** Unique name, also of its checkpoint. */
-  readonly name: string;
-  readonly categories?: readonly string[];
-  readonly types?: readonly string[];
-  /** True: the process is ready although it lags. */
-  readonly optional?: boolean;
-  readonly handle: BatchHandler;
-  /** Pause between batches, which a request that waits for the follower ends: fewer and larger ones cost less (ms). */
-  readonly gatherMs?: number;
-  /** As in {@link FollowOptions}; for followers that requests wait for. */
-  readonly pipelined?: boolean;
-  /** As in {@link FollowOptions}; for followers whose handlers use further connections. */
-  readonly holds?: number;
-  /** False for a follower that parks what it cannot handle itself, or that must not leave out an event. */
-  readonly setsAside?: false;
-}
-
-export interface FollowerStatus {
-  readonly name: string;
-  readonly position: bigint;
-  /** Number of events behind the newest one: counted where positions count events, otherwise estimated. */
-  readonly lag: bigint;
-  /** True when it takes events at intervals and no request waits for it, so that some lag is usual. */
-  readonly gathers: boolean;
-  /** Why it does not advance; absent while it does. */
-  readonly failing?: string;
-  readonly optional: boolean;
-}
 
 interface Running extends Projection {
   position: bigint;

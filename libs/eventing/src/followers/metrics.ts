@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Followers, FollowerStatus } from './followers';
+import type { FollowerStatus } from './projection';
 import { ParkedSubjects } from '../consumers/parked-subjects';
 
 /** Number of appends by outcome. */
@@ -40,8 +40,13 @@ export const readsBehind = new Counter({
 
 const PATIENCE_MS = 2000;
 
+/** The followers of a process, for their metrics. */
+interface Measured {
+  status(): Promise<readonly FollowerStatus[]>;
+}
+
 /** Adds the positions of followers and consumers, and the connections of the pool, to the metrics of a process. */
-export function measureEventing(registry: Registry, followers: Followers, pool: Pool): void {
+export function measureEventing(registry: Registry, followers: Measured, pool: Pool): void {
   measureFollowers(registry, followers);
   measureParked(registry, new ParkedSubjects(pool));
   const registers = [registry];
@@ -73,7 +78,7 @@ export function measureEventing(registry: Registry, followers: Followers, pool: 
 }
 
 /** Adds the positions of followers. The gauges are absent when the database does not answer. */
-function measureFollowers(registry: Registry, followers: Followers): void {
+function measureFollowers(registry: Registry, followers: Measured): void {
   const statuses = shared(() => inTime(followers.status()));
   const gauge = (name: string, help: string, value: (status: FollowerStatus) => number) =>
     new Gauge({

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 import { answersQuickly, type Fault, faultOf } from './faults';
-import type { BatchHandler } from './follow';
+import type { BatchHandler } from './projection';
 import { reasonOf } from './retries';
 
 /** Stores which streams a follower has set aside, in the transaction of its batch. */

@@ -7,14 +7,7 @@ import type { Degradation } from './degradation';
 import type { EventStore } from '../core/event-store';
 import { EventStoreTransport } from './event-store-transport';
 import type { Followers } from './followers';
-import type { KafkaCluster } from '../kafka/cluster';
-import type { Publications } from '../kafka/message';
-
-/** A Kafka cluster, and the part of the log that is sent to it. */
-export interface KafkaLink {
-  readonly cluster: KafkaCluster;
-  readonly publications: Publications;
-}
+import type { KafkaLink } from '../kafka/message';
 
 /** Makes the transport of events to the consumers of this application. */
 export class Transports {

@@ -1,4 +1,5 @@
 import type { Recorded } from '../core/event';
+import type { KafkaCluster } from './cluster';
 
 /** The events that go to Kafka, and the form of their messages. */
 export interface Publications {
@@ -6,6 +7,12 @@ export interface Publications {
   readonly topics: ReadonlyMap<string, string>;
   /** Returns the public facts of an event of these types: the content of its message. */
   data(event: Recorded): object;
+}
+
+/** A Kafka cluster, and the part of the log that is sent to it. */
+export interface KafkaLink {
+  readonly cluster: KafkaCluster;
+  readonly publications: Publications;
 }
 
 /** A message as the producer takes it. */

@@ -8,7 +8,7 @@ import type { EventStore } from '../core/event-store';
 import { callHandlers } from '../followers/event-store-transport';
 import { KafkaGroup } from './group';
 import { KafkaReceiver } from './receiver';
-import type { KafkaLink } from '../followers/transports';
+import type { KafkaLink } from './message';
 
 const PAUSE_MS = 500;
 

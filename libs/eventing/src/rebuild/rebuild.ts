@@ -3,7 +3,7 @@ import { connect, LOCKS, transaction } from '@fairlead/postgres';
 import { type Client, Pool, type PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
-import type { Projection } from '../followers/followers';
+import type { Projection } from '../followers/projection';
 import { ParkedSubjects } from '../consumers/parked-subjects';
 import { faultOf } from '../followers/faults';
 import { SetAside, type Waiting } from '../followers/set-aside';

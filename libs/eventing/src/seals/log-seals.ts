@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import type { Pool, PoolClient } from 'pg';
 import { categoryOf, type DomainEvent, type Metadata, type Recorded, streamName } from '../core/event';
 import { type EventStore, StreamDeleted } from '../core/event-store';
-import type { Projection } from '../followers/followers';
+import type { Projection } from '../followers/projection';
 import { transaction } from '@fairlead/postgres';
 import { handle } from '../core/handle';
 import { hashLog, headText, type LogHash, NOTHING } from './log-hash';

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { idOf, type Recorded } from '../core/event';
-import type { Projection } from '../followers/followers';
+import type { Projection } from '../followers/projection';
 import type { LogSeal } from './log-seals';
 import { type LockedBucket, putLocked } from '../core/s3-bucket';
 

@@ -14,7 +14,8 @@ import { KafkaRelay } from '../kafka/relay';
 import { eventingMigrations } from '../migrations';
 import { ParkedSubjects } from '../consumers/parked-subjects';
 import { PostgresEventStore } from '../postgres/postgres-event-store';
-import { type KafkaLink, Transports, UnchangedErrors } from '../followers/transports';
+import { Transports, UnchangedErrors } from '../followers/transports';
+import type { KafkaLink } from '../kafka/message';
 
 /** Orders and payments in a log, sent to Kafka and consumed from it by processes that tests start and end. */
 export class Orders {

@@ -3,7 +3,8 @@ import { Conflict } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { idOf, type Recorded } from '../core/event';
-import { Followers, type Projection } from '../followers/followers';
+import { Followers } from '../followers/followers';
+import type { Projection } from '../followers/projection';
 
 /** Kinds of things whose number is limited for each workspace. */
 export const QUOTA_KINDS = [

@@ -2,7 +2,7 @@ import { Forbidden } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { idOf, type Recorded } from '../core/event';
-import type { Projection } from '../followers/followers';
+import type { Projection } from '../followers/projection';
 
 /** Status of a stopped workspace: suspended, being removed, or removed. */
 type StoppedStatus = 'suspended' | 'removing' | 'removed';
