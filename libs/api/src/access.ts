@@ -1,6 +1,5 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig } from 'fastify';
-import type { Described } from './describe';
 
 /** Every scope that a key can have. */
 export const SCOPES = ['read', 'write', 'admin', 'invoke', 'secrets:read', 'tokens:read'] as const;
@@ -134,7 +133,6 @@ declare module 'fastify' {
     scope?: Scope | 'public';
     stream?: boolean;
     load?: Load;
-    description?: Partial<Described>;
     direct?: boolean;
     single?: boolean;
     console?: boolean;

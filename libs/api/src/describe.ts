@@ -76,3 +76,9 @@ export function Area(name: AreaName): ClassDecorator {
 export function areaOf(controller: object): AreaName | undefined {
   return areas.get(controller);
 }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    description?: Partial<Described>;
+  }
+}
