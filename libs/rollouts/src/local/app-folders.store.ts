@@ -16,8 +16,7 @@ import {
 import { readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { User } from './app.process';
-import { type Command, OWN_FOLDERS } from './mount-script.process';
+import { type Command, OWN_FOLDERS, type User } from './mount-script.process';
 import { Namespaces } from './namespaces.process';
 import { OwnMounts } from './own-mounts.process';
 import { type ContainerImage, programFolders, type Recipe } from './recipe';

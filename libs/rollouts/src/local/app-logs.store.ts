@@ -7,6 +7,9 @@ import { Redaction } from '../logs/redaction';
 /** Level of a line that does not tell its own: `WARNING` on standard error, `INFO` on standard output. */
 export type StreamLevel = Extract<LineLevel, 'INFO' | 'WARNING'>;
 
+/** Takes what a program writes. The program waits while a promise that is returned is pending; none rejects. */
+export type TakeLevel = (stream: StreamLevel, text: string) => unknown;
+
 export interface LogLimits {
   /** Bytes of the lines that are kept, each counted with OVERHEAD more. */
   readonly bytes: number;

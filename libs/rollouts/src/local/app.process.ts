@@ -3,9 +3,10 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GATE, WATCHED } from '../executors/child.process';
-import type { StreamLevel } from './app-logs.store';
+import type { StreamLevel, TakeLevel } from './app-logs.store';
 import type { RunningProgram } from './running/serving.process';
 import { ControlGroup } from './control-groups.process';
+import type { User } from './mount-script.process';
 import {
   type Endpoint,
   type GroupUse,
@@ -25,15 +26,6 @@ const POLL_MS = 20;
 const SIGNALLED = 128;
 /** Characters of a stream that are read in a second: a program that writes more waits. */
 const READ_RATE = 4 * 1024 ** 2;
-
-/** Takes what a program writes. The program waits while a promise that is returned is pending; none rejects. */
-export type TakeLevel = (stream: StreamLevel, text: string) => unknown;
-
-/** The user that a program runs as; its own when the server is not root. */
-export interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
 
 interface Program {
   readonly words: readonly string[];

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readPace, type TakeLevel } from './app.process';
+import type { TakeLevel } from './app-logs.store';
+import { readPace } from './app.process';
 import type { RunningProgram } from './running/serving.process';
 import { type EngineClient, jsonLines } from './engine.client';
 import type { GroupUse } from './process-use.watch';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED } from '../executors/child.process';
 import { ExecutorUnreachable, type Step, StepFailed } from '../executors/executor';
-import type { TakeLevel } from './app.process';
+import type { TakeLevel } from './app-logs.store';
 import { ContainerNetworks, wayFrom } from './container-networks.service';
 import { ContainerProcess } from './container.process';
 import { EngineClient, EngineRefused, jsonLines } from './engine.client';

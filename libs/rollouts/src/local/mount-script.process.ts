@@ -8,6 +8,12 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** The user that a program runs as; its own when the server is not root. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Folders of a deployment that its commands write; beside them are those of its builds. */
 export const OWN_FOLDERS = ['data', 'state', 'proof', 'tmp', 'shm', 'home'];
 /** Folders for short-lived files that every program expects to be able to write. */

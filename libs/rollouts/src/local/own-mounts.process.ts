@@ -18,9 +18,9 @@ import {
   SHORT_LIVED,
   SMALL,
   TRIAL_MS,
+  type User,
 } from './mount-script.process';
 import { quotedAlways as quoted } from './recipes/source-tree';
-import type { User } from './app.process';
 
 /** Mounts of the machine that begin or end later do so for programs too: a disk can be taken away while one runs. */
 const UNSHARE = ['unshare', '--mount', '--ipc', '--propagation', 'slave'];
