@@ -29,3 +29,14 @@ export async function found(answer: Promise<unknown>): Promise<boolean> {
     throw error;
   }
 }
+
+/** Returns the error for a refusal of the host, by its status. */
+export function refusal(host: string, status: number): CodeHostFailed {
+  const hint = status === 401 || status === 403 ? ': check the credentials of the integration' : '';
+  return new CodeHostFailed(`${host} answered ${status}${hint}.`, false);
+}
+
+/** Returns the error for an answer that the provider does not document. */
+export function unexpected(host: string): CodeHostFailed {
+  return new CodeHostFailed(`${host} answered something unexpected: check base_url and provider.`, false);
+}

@@ -2,9 +2,9 @@ import { type Infer, int, list, object, optional, type Schema, str } from '@fair
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/core';
 import type { CodeHost, Credentials, Head } from './code-host';
-import { CodeHostFailed, CodeHostTooSlow, CommitNotFound, found } from './code-host.errors';
+import { CodeHostFailed, CodeHostTooSlow, CommitNotFound, found, refusal, unexpected } from './code-host.errors';
 import type { HostClient } from './host.client';
-import { believe, commitId, MOST_PAGES, nextLink, refusal, unexpected } from './json.host';
+import { believe, commitId, MOST_PAGES, nextLink } from './json.host';
 import type { Repository } from '../record';
 
 const PER_PAGE = 100;

@@ -3,9 +3,8 @@ import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { type FairShare, NoPlace, type Recent } from '@fairlead/schema';
-import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from './code-host.errors';
+import { CodeHostFailed, CodeHostTooSlow, CommitNotFound, refusal } from './code-host.errors';
 import type { IntegrationsOptions } from '../integrations.options';
-import { refusal } from './json.host';
 
 /** An answer that is sent again when the host says that it holds. */
 export interface KeptAnswer {

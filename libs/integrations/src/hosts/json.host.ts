@@ -1,5 +1,5 @@
 import { check, Problems, type Schema } from '@fairlead/schema';
-import { CodeHostFailed, CommitNotFound } from './code-host.errors';
+import { CommitNotFound, refusal, unexpected } from './code-host.errors';
 import type { HostClient } from './host.client';
 
 /** Largest number of pages of a list, for hosts whose lists never end. */
@@ -82,17 +82,6 @@ export function believe<T>(schema: Schema<T>, input: unknown, host: string): T {
 export function commitId(text: string, host: string): string {
   if (!COMMIT.test(text)) throw unexpected(host);
   return text;
-}
-
-/** Returns the error for a refusal of the host, by its status. */
-export function refusal(host: string, status: number): CodeHostFailed {
-  const hint = status === 401 || status === 403 ? ': check the credentials of the integration' : '';
-  return new CodeHostFailed(`${host} answered ${status}${hint}.`, false);
-}
-
-/** Returns the error for an answer that the provider does not document. */
-export function unexpected(host: string): CodeHostFailed {
-  return new CodeHostFailed(`${host} answered something unexpected: check base_url and provider.`, false);
 }
 
 function parse(text: string, host: string): unknown {
