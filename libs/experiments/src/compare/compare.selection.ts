@@ -1,8 +1,17 @@
 import { BadRequest, note, optional, refine, str } from '@fairlead/schema';
 import { oneOrMany } from '../reading.http';
-import { ROW_KINDS, type RowKind, rowKind } from './compare-results';
+import { type KeyComparison, ROW_KINDS, type RowKind, rowKind } from './compare-results';
 import type { ScoreTable } from './compare-scores.queries';
-import type { Comparison } from './compare.service';
+
+/** The compared rows of a comparison, and their orders. */
+export interface SelectableRows {
+  readonly table: ScoreTable;
+  readonly keys: readonly KeyComparison[];
+  /** By row of the table. */
+  readonly worst: Float64Array;
+  /** Rows of the table, the worst regression first. */
+  readonly order: Uint32Array;
+}
 
 /** Rows that became one of some kinds in an experiment, on a key. */
 interface RowFilter {
@@ -69,7 +78,7 @@ export function parseRowSort(text: string): RowSort | undefined {
  * @throws BadRequest for an experiment or a key that is not compared
  */
 export function selectRows(
-  comparison: Comparison,
+  comparison: SelectableRows,
   filters: readonly RowFilter[],
   sort: RowSort,
   found?: Uint8Array,
@@ -116,14 +125,14 @@ function ranked(rows: Uint32Array, rankOf: (row: number) => number): Uint32Array
   });
 }
 
-function testOf(comparison: Comparison, filter: RowFilter): (row: number) => boolean {
+function testOf(comparison: SelectableRows, filter: RowFilter): (row: number) => boolean {
   const { higher, other, baseline, of } = columnsOf(comparison, filter);
   const wanted = new Set<RowKind | undefined>(filter.kinds);
   return (row) => wanted.has(rowKind(comparison.table.experiments[0]!, of, [baseline, other], row, higher));
 }
 
 /** The means by row of a key in the baseline and in one experiment. @throws BadRequest */
-function columnsOf({ table, keys }: Comparison, { experiment, key }: { experiment: string; key: string }) {
+function columnsOf({ table, keys }: SelectableRows, { experiment, key }: { experiment: string; key: string }) {
   const of = table.experiments.slice(1).find(({ id }) => id === experiment);
   if (!of) throw new BadRequest(`Session ${experiment} is not compared with the baseline.`);
   const found = keys.find((one) => one.key === key);

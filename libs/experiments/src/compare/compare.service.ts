@@ -11,11 +11,11 @@ import {
   regressions,
   worstFirst,
 } from './compare-results';
-import { type Compared, loadScores, type ScoreTable } from './compare-scores.queries';
+import { type Compared, loadScores } from './compare-scores.queries';
 import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
 import { compareExperimentScores, type ExperimentScores } from './experiment-scores';
 import { datasetStamp, placesOfRows, rowsWith } from './compare.queries';
-import { parseRowFilter, parseRowSort, selectRows } from './compare.selection';
+import { parseRowFilter, parseRowSort, type SelectableRows, selectRows } from './compare.selection';
 import { type Bounds, type Warning, warningsOf } from './compare-warnings';
 import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
@@ -33,19 +33,13 @@ export interface ComparisonRequest {
 }
 
 /** Everything but the texts of the rows; the baseline is the first experiment of the table. */
-export interface Comparison {
-  readonly table: ScoreTable;
-  readonly keys: readonly KeyComparison[];
+export interface Comparison extends SelectableRows {
   /** Keys with values that are no scores. */
   readonly categories: readonly CategoryComparison[];
   /** Scores that the experiments have as a whole. */
   readonly experimentScores: readonly ExperimentScores[];
   readonly latencies: readonly LatencyResult[];
   readonly warnings: readonly Warning[];
-  /** By row of the table. */
-  readonly worst: Float64Array;
-  /** Rows of the table, the worst regression first. */
-  readonly order: Uint32Array;
 }
 
 /** Which rows of a comparison, in which order. */

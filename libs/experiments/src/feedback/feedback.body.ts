@@ -6,6 +6,7 @@ import {
   int,
   list,
   literal,
+  type Loc,
   note,
   num,
   object,
@@ -19,6 +20,16 @@ import type { FeedbackAdded } from '../sessions/experiment';
 import type { OpaqueBody } from '../opaque.body';
 import { sentScore } from './sent-score';
 import { CONFIG_NOTES, FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
+
+/** Feedback that came among the parts of a request. */
+export interface SentFeedback {
+  readonly data: FeedbackAdded['data'];
+  readonly loc: Loc;
+  /** The session that it names. */
+  readonly sessionId?: string;
+  /** Members that were sent and are not kept. */
+  readonly ignored: readonly string[];
+}
 
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 

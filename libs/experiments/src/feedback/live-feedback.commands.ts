@@ -1,20 +1,11 @@
 import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@fairlead/eventing';
-import { BadRequest, Conflict, type Loc } from '@fairlead/schema';
+import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.projection';
 import { type Refusal, refusal } from '../refused/refusal';
-import type { Parts } from '../runs/live/live-runs.commands';
-
-/** Feedback that came among the parts of a request. */
-export interface SentFeedback {
-  readonly data: FeedbackAdded['data'];
-  readonly loc: Loc;
-  /** The session that it names. */
-  readonly sessionId?: string;
-  /** Members that were sent and are not kept. */
-  readonly ignored: readonly string[];
-}
+import type { Parts } from '../runs/live/live-runs.sessions';
+import type { SentFeedback } from './feedback.body';
 
 /** Feedback of a workspace that may wait for its runs. */
 const MOST_AWAITED = 10_000;

@@ -22,10 +22,9 @@ import {
   uuid,
 } from '@fairlead/schema';
 import type { RunAttachment, RunChange } from '../../sessions/experiment';
-import { feedbackBody, feedbackData, ignoredFeedback } from '../../feedback/feedback.body';
+import { feedbackBody, feedbackData, ignoredFeedback, type SentFeedback } from '../../feedback/feedback.body';
 import { type Refusal, refusal } from '../../refused/refusal';
 import { elementSlices, isNothing, memberSlices, present } from '../../upload/json-slices';
-import type { SentFeedback } from '../../feedback/live-feedback.commands';
 import { MalformedMultipart, multipartParts, type Part } from '../../upload/multipart';
 import type { LargePart } from '../../upload/part-cutter';
 import { OpaqueBody } from '../../opaque.body';

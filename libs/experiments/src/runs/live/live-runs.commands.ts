@@ -1,4 +1,4 @@
-import { AppendTooLarge, type Caller, type Consistency, type EventStore, type StoredBytes } from '@fairlead/eventing';
+import { AppendTooLarge, type Caller } from '@fairlead/eventing';
 import { Conflict, Forbidden, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { type RunsReceived, sessionStream } from '../../sessions/experiment';
@@ -6,25 +6,14 @@ import { experimentsView } from '../../sessions/experiments.projection';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
 import type { PayloadStore } from '../../storage/payload.store';
-import type { SessionCommands } from '../../sessions/sessions.commands';
 import { bytesOfRuns } from '../run-bytes';
 import { leftOut, type SentParts, type SentRun } from './live-runs.body';
-import { findSessions, makeSessions } from './live-runs.sessions';
+import { findSessions, makeSessions, type Parts } from './live-runs.sessions';
 import type { LargePart } from '../../upload/part-cutter';
 import { splitRuns } from './live-runs-split';
 
 /** Attachments of one run. */
 const MOST_ATTACHMENTS = 100;
-
-/** Dependencies of commands on live runs. */
-export interface Parts {
-  readonly store: EventStore;
-  readonly pool: Pool;
-  readonly sessions: SessionCommands;
-  readonly consistency: Consistency;
-  readonly payloads: PayloadStore;
-  readonly stored: StoredBytes;
-}
 
 interface Place {
   readonly id: string;

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Caller, serviceCaller } from '@fairlead/eventing';
+import { type Caller, type Consistency, type EventStore, serviceCaller, type StoredBytes } from '@fairlead/eventing';
 import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/schema';
+import type { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import type { SentRun } from './live-runs.body';
 import { experimentsView } from '../../sessions/experiments.projection';
-import type { Parts } from './live-runs.commands';
 import type { SessionCommands } from '../../sessions/sessions.commands';
+import type { PayloadStore } from '../../storage/payload.store';
 
 /** Where runs go that name no session. */
 const DEFAULT_SESSION = 'default';
@@ -14,6 +15,16 @@ const MOST_SESSIONS = 100;
 /** Time for which another request may take to make a session whose name it has, and the interval of looks (ms). */
 const PATIENCE_MS = 3000;
 const LOOK_MS = 20;
+
+/** Dependencies of commands on live runs. */
+export interface Parts {
+  readonly store: EventStore;
+  readonly pool: Pool;
+  readonly sessions: SessionCommands;
+  readonly consistency: Consistency;
+  readonly payloads: PayloadStore;
+  readonly stored: StoredBytes;
+}
 
 type Named = Pick<SentRun, 'sessionId' | 'sessionName'>;
 
