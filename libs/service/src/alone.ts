@@ -2,9 +2,9 @@ import { EventingModule, type EventingParts } from '@fairlead/eventing';
 import { checkIdentity, IdentityKeys } from '@fairlead/edge';
 import type { DynamicModule } from '@nestjs/common';
 import { HealthModule } from './health/health.module';
-import { type ServiceName, services } from './services';
+import { services } from './services';
 import type { Service } from './service';
-import type { Settings } from './settings';
+import type { ServiceName, Settings } from './settings';
 import { DRAIN_MS, requireTogether, type Running, start } from './start';
 
 /**

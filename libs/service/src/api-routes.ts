@@ -2,8 +2,8 @@ import type { Route } from '@fairlead/api';
 import type { EventingParts } from '@fairlead/eventing';
 import { edgeModule } from './edge.module';
 import type { Service } from './service';
-import { SERVICE_NAMES, type ServiceName, services } from './services';
-import { readSettings } from './settings';
+import { services } from './services';
+import { readSettings, SERVICE_NAMES, type ServiceName } from './settings';
 
 /** Returns all routes that clients reach, as their controllers declare them. Nothing is started. */
 export async function apiRoutes(): Promise<Route[]> {

@@ -5,8 +5,8 @@ import { consolePages } from './console/console.pages';
 import { edgeModule } from './edge.module';
 import { StartProblem } from './problem';
 import type { Service } from './service';
-import { SERVICE_NAMES, type ServiceName, services } from './services';
-import type { Settings } from './settings';
+import { services } from './services';
+import { SERVICE_NAMES, type ServiceName, type Settings } from './settings';
 import { type Program, requireTogether, type Running, start } from './start';
 
 /**

@@ -7,6 +7,5 @@ export { type Edge, startEdge } from './edge';
 export { StartProblem } from './problem';
 export { run } from './run';
 export type { Service } from './service';
-export { SERVICE_NAMES, type ServiceName, urlVariable } from './services';
-export { readSettings, type Settings, SettingsProblem } from './settings';
+export { readSettings, SERVICE_NAMES, type ServiceName, type Settings, SettingsProblem, urlVariable } from './settings';
 export { DRAIN_MS, makeDataDirectory, type Running, shownUrl } from './start';

@@ -4,7 +4,7 @@ import { experiments } from './experiments.service';
 import { integrations } from './integrations.service';
 import { rollouts } from './rollouts.service';
 import type { Service } from './service';
-import type { Settings } from './settings';
+import type { ServiceName, Settings } from './settings';
 import { webhooks } from './webhooks.service';
 
 /**
@@ -21,13 +21,4 @@ export const services = {
   experiments,
   rollouts,
   webhooks,
-} satisfies Readonly<Record<string, LoadService>>;
-
-export type ServiceName = keyof typeof services;
-
-export const SERVICE_NAMES = Object.keys(services) as ServiceName[];
-
-/** Returns the name of the setting with the addresses of a service. */
-export function urlVariable(name: ServiceName): string {
-  return `${name.toUpperCase().replace('-', '_')}_URL`;
-}
+} satisfies Readonly<Record<ServiceName, LoadService>>;

@@ -19,7 +19,6 @@ import { type AllowedHost, parseOutboundAllow } from '@fairlead/outbound';
 import type { CommandSettings, KubernetesSettings } from '@fairlead/rollouts';
 import { parseCommand } from '@fairlead/schema';
 import { kafkaSettings } from './kafka.settings';
-import type { ServiceName } from './services';
 import { kubernetesSettings } from './kubernetes.settings';
 import { Mistake, oneOf, orMistake, type Read } from './setting';
 
@@ -73,6 +72,18 @@ export interface Settings {
   readonly registry?: { readonly url: string; readonly token: string };
   /** Addresses of services that do not run in this process. */
   readonly serviceUrls: ServiceUrls;
+}
+
+const SERVICES = ['deployments', 'integrations', 'auth-providers', 'experiments', 'rollouts', 'webhooks'] as const;
+
+/** A service: every one except the gateway. */
+export type ServiceName = (typeof SERVICES)[number];
+
+export const SERVICE_NAMES: readonly ServiceName[] = SERVICES;
+
+/** Returns the name of the setting with the addresses of a service. */
+export function urlVariable(name: ServiceName): string {
+  return `${name.toUpperCase().replace('-', '_')}_URL`;
 }
 
 type ServiceUrls = Readonly<Partial<Record<ServiceName, readonly string[]>>>;

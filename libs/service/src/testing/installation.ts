@@ -7,8 +7,8 @@ import { httpMigrations } from '@fairlead/edge';
 import { eventingMigrations } from '@fairlead/eventing';
 import type { MigrationClass } from '@fairlead/postgres';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
-import { SERVICE_NAMES, services } from '../services';
-import type { Environment } from '../settings';
+import { services } from '../services';
+import { type Environment, SERVICE_NAMES } from '../settings';
 import { startWhole, type Whole } from './whole';
 
 /** The admin key of every installation. */
