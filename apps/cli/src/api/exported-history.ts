@@ -1,21 +1,5 @@
 import { Failure } from '../failure';
-import { checkSeals, isSeal, type KeptSeal } from './exported-seals';
-
-/** A public key of an installation as JWK, with its id. */
-export interface SigningKey {
-  readonly kid: string;
-  readonly kty?: string;
-  readonly crv?: string;
-  readonly x?: string;
-}
-
-/** The cryptography of the environment: Node.js, or a browser. */
-export interface Cryptography {
-  /** Returns the SHA-256 of a text, base64url. */
-  sha256(text: string): string | Promise<string>;
-  /** Returns whether a key made this Ed25519 signature (base64url) of a text; false also for what is no key. */
-  isSigned(text: string, signature: string, key: SigningKey): boolean | Promise<boolean>;
-}
+import { checkSeals, type Cryptography, isSeal, type KeptSeal, type SigningKey } from './exported-seals';
 
 interface Verified {
   readonly stream: string;

@@ -1,5 +1,20 @@
 import { Failure } from '../failure';
-import type { Cryptography, SigningKey } from './exported-history';
+
+/** A public key of an installation as JWK, with its id. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly kty?: string;
+  readonly crv?: string;
+  readonly x?: string;
+}
+
+/** The cryptography of the environment: Node.js, or a browser. */
+export interface Cryptography {
+  /** Returns the SHA-256 of a text, base64url. */
+  sha256(text: string): string | Promise<string>;
+  /** Returns whether a key made this Ed25519 signature (base64url) of a text; false also for what is no key. */
+  isSigned(text: string, signature: string, key: SigningKey): boolean | Promise<boolean>;
+}
 
 /** A seal of the log as an export carries it, or as it was sent out. */
 interface Seal {

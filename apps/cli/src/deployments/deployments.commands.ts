@@ -18,8 +18,8 @@ import { Usage } from '../failure';
 import { type ListOptions, listed, type PageQuery, time, whole } from '../api/lists';
 import { deploymentId } from '../api/lookups';
 import type { Deployment } from '../api/records';
-import { bodyText, givenValues, namedByOption } from '../table/given-values';
-import { addBody, addLines, edition, filters, type Given, reaches } from '../table/group';
+import { bodyText, type Given, givenValues, namedByOption } from '../table/given-values';
+import { addBody, addLines, edition, filters, reaches } from '../table/group';
 
 const STATUSES = ['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN'];
 const ALL = '/v2/deployments';

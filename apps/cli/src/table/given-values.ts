@@ -5,9 +5,18 @@ import { assigned } from '../body/assignments';
 import { type BodyFile, bodyFile } from '../body/body-file';
 import { checkMembers } from '../body/body-members';
 import { Refusal, Usage } from '../failure';
-import type { Given } from './group';
 
 type Values = Record<string, unknown>;
+
+/** An option or argument that stands for a parameter of the query or a member of the body. */
+export interface Given {
+  readonly place: 'query' | 'body';
+  readonly member: string;
+  /** As the user writes it, such as `--event-types`. */
+  readonly flag: string;
+  /** Its name among the parsed options; undefined for an argument. */
+  readonly attribute?: string;
+}
 
 /** Values of the options, by member of the query or the body; ids in place of names. */
 export async function givenValues(

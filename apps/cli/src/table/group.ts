@@ -5,27 +5,9 @@ import { type Context, does } from '../api/context';
 import { kindOf } from '../api/kinds';
 import { examples } from '../output/help';
 import { collect, listOptions } from '../api/lists';
-import { givenValues, isList } from './given-values';
+import { type Given, givenValues, isList } from './given-values';
 import { optionValue } from './option-values';
-import { runLine } from './run-line';
-
-/** One command: the route that it calls and how the answer is shown. */
-interface Line {
-  /** Method and path, as the description of the API has them. */
-  readonly route: string;
-  /** Arguments and options of the example in its help. */
-  readonly example?: string;
-  /** Summary of the command; by default the summary of the route in the API. */
-  readonly about?: string;
-  /** Members of the query that are written as arguments. */
-  readonly args?: readonly string[];
-  /** Members of the items of a list that a table shows; the first one is the name and is never shortened. */
-  readonly columns?: readonly string[];
-  /** The answer is a file: `-o` says where it goes. */
-  readonly saves?: boolean;
-  /** An answer that asks to come again later is shown as it is. */
-  readonly once?: boolean;
-}
+import { type Line, runLine } from './run-line';
 
 /** Commands with the same first word. */
 export interface Group {
@@ -33,24 +15,6 @@ export interface Group {
   readonly alias?: string;
   readonly about: string;
   readonly lines: Readonly<Record<string, Line>>;
-}
-
-/** An option or argument that stands for a parameter of the query or a member of the body. */
-export interface Given {
-  readonly place: 'query' | 'body';
-  readonly member: string;
-  /** As the user writes it, such as `--event-types`. */
-  readonly flag: string;
-  /** Its name among the parsed options; undefined for an argument. */
-  readonly attribute?: string;
-}
-
-/** A command of the table with all that its options stand for. */
-export interface Built extends Line {
-  readonly noun: string;
-  readonly word: string;
-  readonly operation: Operation;
-  readonly given: readonly Given[];
 }
 
 /** Parameters that the program sets itself when it reads page after page. */

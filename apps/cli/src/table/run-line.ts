@@ -1,13 +1,38 @@
 import { type Call, type Query, reasonHeader } from '../api/api';
 import type { Context } from '../api/context';
-import { membersOf, pathNames } from '../api/description';
+import { membersOf, type Operation, pathNames } from '../api/description';
 import { idOf, kindOf } from '../api/kinds';
 import { listed, type ListOptions, type PageQuery } from '../api/lists';
 import { confirm } from '../output/confirm';
 import { showRecord, showRows } from '../output/records.show';
 import { save } from '../upload/saved';
-import { bodyText, givenValues, namedByOption } from './given-values';
-import type { Built } from './group';
+import { bodyText, type Given, givenValues, namedByOption } from './given-values';
+
+/** One command: the route that it calls and how the answer is shown. */
+export interface Line {
+  /** Method and path, as the description of the API has them. */
+  readonly route: string;
+  /** Arguments and options of the example in its help. */
+  readonly example?: string;
+  /** Summary of the command; by default the summary of the route in the API. */
+  readonly about?: string;
+  /** Members of the query that are written as arguments. */
+  readonly args?: readonly string[];
+  /** Members of the items of a list that a table shows; the first one is the name and is never shortened. */
+  readonly columns?: readonly string[];
+  /** The answer is a file: `-o` says where it goes. */
+  readonly saves?: boolean;
+  /** An answer that asks to come again later is shown as it is. */
+  readonly once?: boolean;
+}
+
+/** A command of the table with all that its options stand for. */
+interface Built extends Line {
+  readonly noun: string;
+  readonly word: string;
+  readonly operation: Operation;
+  readonly given: readonly Given[];
+}
 
 type Options = Readonly<Record<string, unknown>> & ListOptions;
 

@@ -1,4 +1,4 @@
-import type { SigningKey } from '../../../../cli/src/api/exported-history';
+import type { SigningKey } from '../../../../cli/src/api/exported-seals';
 import { keptFrom, keysOf, verifyHistory } from './verify-history';
 
 const STREAM = 'deployment-1';

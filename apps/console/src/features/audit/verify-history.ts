@@ -1,11 +1,5 @@
-import {
-  type Cryptography,
-  type Kept,
-  keptOf,
-  type SigningKey,
-  verifyHistory as verifyLines,
-} from '../../../../cli/src/api/exported-history';
-import { keptSealsOf } from '../../../../cli/src/api/exported-seals';
+import { type Kept, keptOf, verifyHistory as verifyLines } from '../../../../cli/src/api/exported-history';
+import { type Cryptography, keptSealsOf, type SigningKey } from '../../../../cli/src/api/exported-seals';
 
 /**
  * Verifies an exported history as the command line does, with the cryptography of the browser: nothing leaves it.
