@@ -8,8 +8,7 @@ import { type Bisection, bisect, numberIn, numbersIn, runsAs } from './bisect';
 import { useDifference, type useRevisions } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
-import type { Shown } from './pages';
-import { causeOf, makerOf, type Revision, revisionName } from './words';
+import { causeOf, makerOf, type Revision, revisionName, type Shown } from './words';
 
 type PanelProps = Shown & {
   readonly query: ReturnType<typeof useRevisions>;

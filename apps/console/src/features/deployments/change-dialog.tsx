@@ -8,9 +8,8 @@ import { Button, Text } from '../../ui/parts';
 import { changesBetween, type Draft, draftOf, flat, nested, patchOf, rebased } from './change';
 import { readDeployment, useRefresh, writeHeaders } from './data';
 import css from './deployments.module.css';
-import type { Shown } from './pages';
 import { isStale, Plan, Reason } from './plans';
-import type { Deployment } from './words';
+import type { Deployment, Shown } from './words';
 
 interface Member {
   readonly member: string;

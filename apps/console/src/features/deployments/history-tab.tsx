@@ -8,8 +8,7 @@ import { Copy, Problem, Skeleton, Text, Time } from '../../ui/parts';
 import { elements, useHistory, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { changesOf, folded, statuses, type Step } from './history';
-import type { Shown } from './pages';
-import { causeOf, EVENT_TITLES, type HistoryEntry, makerOf, revisionName, spoken, titleOf } from './words';
+import { causeOf, EVENT_TITLES, type HistoryEntry, makerOf, revisionName, type Shown, spoken, titleOf } from './words';
 
 const ALL_TYPES = { '': 'All kinds', ...Object.fromEntries(EVENT_TITLES) };
 const FOLDS = { '': 'Folded by request', full: 'Every event' };

@@ -7,8 +7,7 @@ import { save } from '../../ui/save';
 import { spans } from './ansi';
 import { type LogChoice, type LogLine, useLogLines, wholeLog } from './log-lines';
 import css from './logs.module.css';
-import type { Shown } from './pages';
-import { isUnderWay, revisionName, spoken } from './words';
+import { isUnderWay, revisionName, type Shown, spoken } from './words';
 
 const LINE_PX = 20;
 const NEAR_PX = 400;

@@ -8,7 +8,6 @@ import { Status } from '../../ui/status';
 import { elements, useHealth, useHistory } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
-import type { Shown } from './pages';
 import { type Control, ControlDialog } from './plans';
 import { TimeTravel } from './time-travel';
 import {
@@ -21,6 +20,7 @@ import {
   revisionName,
   revisionState,
   revisionTone,
+  type Shown,
   spoken,
   withNames,
 } from './words';

@@ -12,7 +12,7 @@ import { Artefact, DeploymentsPage } from './list';
 import { hasPages, NotOpened, Open, useOpening } from './open';
 import { Overview } from './overview';
 import { Revisions } from './revisions';
-import { type Deployment, deploymentTone, deploymentWord, type Revision, revisionName, revisionState } from './words';
+import { deploymentTone, deploymentWord, revisionName, revisionState, type Shown } from './words';
 
 export { DeploymentsPage };
 
@@ -32,13 +32,6 @@ const TABS = {
   logs: 'Logs',
   settings: 'Settings',
 };
-
-/** Data of every part of a deployment's page. */
-export interface Shown {
-  readonly deployment: Deployment;
-  readonly etag?: string;
-  readonly revisions: readonly Revision[];
-}
 
 /** One deployment. */
 export function DeploymentPage() {

@@ -7,8 +7,7 @@ import { Form, TextField } from '../../ui/form';
 import { Copy, Problem, Skeleton, Text } from '../../ui/parts';
 import { useRefresh, useWorkspace, writeHeaders } from './data';
 import css from './deployments.module.css';
-import type { Shown } from './pages';
-import { artefact, type Deployment, hasRun, type Revision, revisionName, revisionState } from './words';
+import { artefact, type Deployment, hasRun, type Revision, revisionName, revisionState, type Shown } from './words';
 
 type Planned = Schemas['DeploymentPlan'];
 

@@ -10,9 +10,18 @@ import { Status } from '../../ui/status';
 import { useDifference, useHealth, type useRevisions } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
-import type { Shown } from './pages';
 import { InterruptDialog, RollBackDialog } from './plans';
-import { causeOf, hasRun, isUnderWay, makerOf, type Revision, revisionName, revisionState, withNames } from './words';
+import {
+  causeOf,
+  hasRun,
+  isUnderWay,
+  makerOf,
+  type Revision,
+  revisionName,
+  revisionState,
+  type Shown,
+  withNames,
+} from './words';
 
 const BisectPanel = lazy(() => import('./bisect-panel'));
 

@@ -10,9 +10,8 @@ import { Button, Copy, Text, Time } from '../../ui/parts';
 import { elements, useHistory, useRefresh } from './data';
 import css from './deployments.module.css';
 import { secretChanges } from './history';
-import type { Shown } from './pages';
 import { Reason } from './plans';
-import { actorOf } from './words';
+import { actorOf, type Shown } from './words';
 
 const SHOWN_SECONDS = 30;
 

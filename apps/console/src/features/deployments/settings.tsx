@@ -5,9 +5,8 @@ import { Facts, Section } from '../../ui/list';
 import { Copy, Text, Time } from '../../ui/parts';
 import { useWorkspace } from './data';
 import css from './deployments.module.css';
-import type { Shown } from './pages';
 import { DeleteDialog } from './plans';
-import { SOURCES } from './words';
+import { type Shown, SOURCES } from './words';
 
 /** Configuration of a deployment, and its deletion. */
 export function Settings({ deployment }: Shown) {

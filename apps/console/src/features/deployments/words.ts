@@ -5,6 +5,13 @@ export type Deployment = Schemas['Deployment'];
 export type Revision = Schemas['ListedRevision'];
 export type HistoryEntry = Schemas['HistoryEntry'];
 
+/** Data of every part of a deployment's page. */
+export interface Shown {
+  readonly deployment: Deployment;
+  readonly etag?: string;
+  readonly revisions: readonly Revision[];
+}
+
 const DEPLOYMENT_TONES: Readonly<Record<string, Tone>> = {
   READY: 'ok',
   AWAITING_DATABASE: 'idle',
