@@ -1,6 +1,7 @@
 import js from '@eslint/js';
 import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
+import circles from './tools/lint/circles.cjs';
 import docComments from './tools/lint/doc-comments.cjs';
 import fileNames from './tools/lint/file-names.cjs';
 import jest from './jest.config.js';
@@ -9,7 +10,7 @@ import projects from './tools/nx/projects.cjs';
 const { DOMAINS, FOUNDATION } = projects;
 const { testTimeout } = jest;
 /** Rules of our own. */
-const fairlead = { rules: { 'doc-comments': docComments.rule, 'file-names': fileNames.rule } };
+const fairlead = { rules: { circles: circles.rule, 'doc-comments': docComments.rule, 'file-names': fileNames.rule } };
 
 /** Which of our libraries each folder may import; a domain never imports another domain. */
 const MAY_IMPORT = {
@@ -96,7 +97,11 @@ export default tseslint.config(
   {
     files: ['**/*.{js,cjs,mjs,ts,tsx}'],
     plugins: { fairlead },
-    rules: { 'no-restricted-syntax': ['error', ...SYNTAX], 'fairlead/doc-comments': 'error' },
+    rules: {
+      'no-restricted-syntax': ['error', ...SYNTAX],
+      'fairlead/circles': 'error',
+      'fairlead/doc-comments': 'error',
+    },
   },
   {
     files: ['**/*.{js,cjs,mjs}'],

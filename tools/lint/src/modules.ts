@@ -16,8 +16,6 @@ export interface Module {
   readonly taken: { readonly file: string; readonly name: string }[];
   /** Every package or file that is named in an import, as it is written. */
   readonly sources: Set<string>;
-  /** Files that it loads when it is loaded: not those that it only takes types from, nor those it loads later. */
-  readonly loaded: Set<string>;
 }
 
 const root = resolve(__dirname, '../../..');
@@ -49,7 +47,6 @@ function readModule(file: string): Module {
     whole: [],
     taken: [],
     sources: new Set(),
-    loaded: new Set(),
   };
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
   for (const statement of source.statements) readStatement(statement, module);
@@ -82,10 +79,6 @@ function readImport({ moduleSpecifier, importClause }: ts.ImportDeclaration, mod
   module.sources.add(source);
   const file = locate(source, module.file);
   const bindings = importClause?.namedBindings;
-  const onlyTypes =
-    importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword ||
-    (bindings && ts.isNamedImports(bindings) && bindings.elements.every(({ isTypeOnly }) => isTypeOnly));
-  if (file && !onlyTypes) module.loaded.add(file);
   if (!file || !bindings) return;
   if (ts.isNamespaceImport(bindings)) module.taken.push({ file, name: '*' });
   else
@@ -102,9 +95,8 @@ function readAugmentation({ name, body }: ts.ModuleDeclaration, module: Module):
   }
 }
 
-function readExport({ moduleSpecifier, exportClause, isTypeOnly }: ts.ExportDeclaration, module: Module): void {
+function readExport({ moduleSpecifier, exportClause }: ts.ExportDeclaration, module: Module): void {
   const file = moduleSpecifier && locate((moduleSpecifier as ts.StringLiteral).text, module.file);
-  if (file && !isTypeOnly) module.loaded.add(file);
   if (moduleSpecifier) module.sources.add((moduleSpecifier as ts.StringLiteral).text);
   if (!exportClause) {
     if (file) module.whole.push(file);
@@ -149,25 +141,6 @@ export function declarationOf(
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** Every circle of files that load one another: the shortest that each file is in. */
-export function circlesOf(modules: ReadonlyMap<string, Pick<Module, 'loaded'>>): string[][] {
-  return [...modules.keys()].flatMap((start) => {
-    const before = new Map<string, string | undefined>([[start, undefined]]);
-    for (const file of before.keys()) {
-      for (const next of modules.get(file)?.loaded ?? []) {
-        if (next === start) return [pathTo(file, before)];
-        if (!before.has(next)) before.set(next, file);
-      }
-    }
-    return [];
-  });
-}
-
-function pathTo(file: string, before: ReadonlyMap<string, string | undefined>): string[] {
-  const earlier = before.get(file);
-  return earlier === undefined ? [file] : [...pathTo(earlier, before), file];
 }
 
 /** True for a file that belongs to tests or measurements only. */
