@@ -55,6 +55,30 @@ describe('The standalone service with its log in EventStoreDB (double)', () => {
     expect(rollouts[0]![1].appends).toBeGreaterThan(2);
   });
 
+  it('asks of the server no read of any stream for a revision and its rollout', async () => {
+    const { url } = await start();
+    const { id } = (await call(url, 'POST', '/v2/deployments', deployment('agent'))).body;
+    let image = 0;
+    const rollOut = async () => {
+      const source_revision_config = { image_uri: `registry.example/agent:${(image += 1)}` };
+      expect((await call(url, 'PATCH', `/v2/deployments/${id}`, { source_revision_config })).status).toBe(200);
+      await until(async () => {
+        const { latest_revision_id, active_revision_id } = (await call(url, 'GET', '/v2/deployments')).body
+          .resources[0];
+        return latest_revision_id === active_revision_id;
+      });
+    };
+    const sum = (of: 'reads' | 'appends') =>
+      [...double.streams].reduce((total, [name, counted]) => total + (name.startsWith('logKey-') ? 0 : counted[of]), 0);
+    // What follows the rollout before may still look at something.
+    await until(async () => {
+      const before = { reads: sum('reads'), appends: sum('appends') };
+      for (let turn = 0; turn < 5; turn++) await rollOut();
+      expect(sum('appends') - before.appends).toBeGreaterThanOrEqual(35);
+      return sum('reads') === before.reads;
+    });
+  });
+
   it('asks of the server two appends and at most one read for a new listener', async () => {
     const { url } = await start();
     const streams = () => {

@@ -181,7 +181,7 @@ export class RolloutAttempts {
     } finally {
       await steps.close();
     }
-    await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
+    await this.reports.sayReady(target);
     await run.say('DEPLOYED');
   }
 
@@ -275,7 +275,8 @@ export class RolloutAttempts {
       log.hide(values.values());
       return values;
     };
-    const { place } = await this.reports.host(deploymentId);
+    // It never changes once it is there, and `placed` notices when another process has chosen it.
+    const { place } = this.executor.upkeep ? await this.reports.knownHost(deploymentId) : {};
     return { deploymentId, tenantId, name, config, place, secrets };
   }
 }

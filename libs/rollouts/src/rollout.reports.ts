@@ -5,7 +5,7 @@ import type {
   RevisionCreatedMessage,
   RolloutStatusReportedMessage,
 } from '@fairlead/contracts';
-import { type DomainEvent, EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
+import { type DomainEvent, EventStore, handle, load, type Metadata, recall, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { type Host, type HostEvent, hostModel, reportHost } from './executors/host';
 import { DeploymentMissing, recorded } from './rollout.errors';
@@ -31,6 +31,14 @@ export class RolloutReports {
     return recorded(load(this.store, targetModel, streamName('deployment', deploymentId)));
   }
 
+  /**
+   * A deployment as this process remembers it, with the first `version` events of its stream at least, and its version.
+   * What another process has added since then is noted for the deployment as well.
+   */
+  async knownTarget(deploymentId: string, version: bigint): Promise<{ state: Target; version: number }> {
+    return recorded(recall(this.store, targetModel, streamName('deployment', deploymentId), Number(version)));
+  }
+
   /** A deployment of this tenant. @throws DeploymentMissing */
   async owned(tenantId: string, deploymentId: string): Promise<Deployed> {
     return (await this.ownedAt(tenantId, deploymentId)).state;
@@ -54,6 +62,11 @@ export class RolloutReports {
     return (await recorded(load(this.store, hostModel, streamName('host', deploymentId)))).state;
   }
 
+  /** State of the host as this process remembers it: without what another process has said since then. */
+  async knownHost(deploymentId: string): Promise<Host> {
+    return (await recorded(recall(this.store, hostModel, streamName('host', deploymentId)))).state;
+  }
+
   /** State of the rollout of a revision. */
   async rollout(revisionId: string): Promise<Rollout> {
     return (await recorded(load(this.store, rolloutModel, streamName('rollout', revisionId)))).state;
@@ -71,6 +84,15 @@ export class RolloutReports {
   /** Reports how the place where a deployment runs is; the same again writes nothing. */
   async sayHost(target: Deployed, said: HostStatusReportedMessage): Promise<void> {
     await this.decideHost(target, reportHost(said, Date.now()));
+  }
+
+  /**
+   * Reports that the place is ready after a rollout, unless it is remembered as ready. If another process has said
+   * something else since then, the next task for the deployment settles it.
+   */
+  async sayReady(target: Deployed): Promise<void> {
+    const said = { deployment_id: target.id, status: 'READY' } as const;
+    if (reportHost(said, Date.now())(await this.knownHost(target.id)).length > 0) await this.sayHost(target, said);
   }
 
   /** Records the events that `decide` makes of the host's state, and returns the new state. */

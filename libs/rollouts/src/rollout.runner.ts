@@ -7,7 +7,7 @@ import { RolloutQueue } from './rollout.store';
 import { recorded } from './rollout.errors';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import type { Deployed } from './executors/target';
+import type { Deployed, Target } from './executors/target';
 import { UpkeepService } from './upkeep.service';
 
 /**
@@ -69,10 +69,8 @@ export class RolloutRunner extends QueueWorker {
   private async step(lease: Lease, isPrepared: boolean): Promise<Next> {
     const deploymentId = lease.item.id;
     await lease.see();
-    const { state: target, version } = await this.reports.target(deploymentId);
-    const kept = target ? await this.upkeep.kept(target) : undefined;
-    const host = await this.reports.host(deploymentId);
-    const task = nextTask(target, isPrepared ? { ...host, ...READY } : host, kept);
+    const { state: target, version } = await this.reports.knownTarget(deploymentId, lease.noted);
+    const task = await this.taskOf(lease, target, isPrepared ? READY : undefined);
     if (!target || task.kind === 'nothing') return 'nothing';
     // What is removed is removed in any case.
     const mayGoOn = async () =>
@@ -87,14 +85,32 @@ export class RolloutRunner extends QueueWorker {
     }
     return lease.during(
       (signal) => this.doTask(task, target, version, { signal, waits: () => this.leavePlace(lease, target.tenantId) }),
-      async () => (await mayGoOn()) && same(task, await this.nextOf(deploymentId)),
+      async (noted) => (await mayGoOn()) && same(task, await this.nextOf(deploymentId, noted)),
     );
   }
 
-  /** The next task where revisions can be run, without a look at the running program. */
-  private async nextOf(deploymentId: string): Promise<Task> {
-    const { state } = await this.reports.target(deploymentId);
-    return nextTask(state, { ...(await this.reports.host(deploymentId)), ...READY });
+  /**
+   * The next task. What is remembered of the host is enough to begin a revision, and to do nothing where nothing is seen
+   * to: a host that another process calls UNKNOWN has an item that has failed, or a task that reads it. For all that is
+   * done to what runs, it is read.
+   */
+  private async taskOf({ item }: Lease, target: Target, said?: typeof READY): Promise<Task> {
+    if (item.failures === 0) {
+      const known = nextTask(target, { ...(await this.reports.knownHost(item.id)), ...said });
+      if (known.kind === 'roll out' || known.kind === 'ask') return known;
+      if (known.kind === 'nothing' && !this.upkeep.isPossible) return known;
+    }
+    const kept = target ? await this.upkeep.kept(target) : undefined;
+    return nextTask(target, { ...(await this.reports.host(item.id)), ...said }, kept);
+  }
+
+  /**
+   * The next task where revisions can be run, without a look at the running program. Nobody else has carried out what the
+   * deployment asks for while the lease lasts.
+   */
+  private async nextOf(deploymentId: string, noted: bigint): Promise<Task> {
+    const { state } = await this.reports.knownTarget(deploymentId, noted);
+    return nextTask(state, { ...(await this.reports.knownHost(deploymentId)), ...READY });
   }
 
   /** Frees the place of a rollout that only waits, unless there are too many of them. */

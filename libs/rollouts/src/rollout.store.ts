@@ -10,20 +10,25 @@ export class RolloutQueue extends WorkQueue {
     super(pool, {
       ...{ table: 'rollout_duties', key: 'deployment_id', lease, renewal: 1000, mostOfTenant },
       counted: 'holder = $1 and not waits',
-      begins: 'waits = false',
+      // A lease that was not given back ended with its process, in the middle of its work.
+      begins: 'waits = false, failures = failures + (leased_until is not null)::int',
     });
   }
 
-  /** Says that a deployment of a workspace is to be looked at now. */
-  async note(deploymentId: string, tenant?: string): Promise<void> {
-    await this.pool.query({
-      name: 'note rollout duty of workspace',
-      text: `insert into rollout_duties (deployment_id, tenant_id, noted) values ($1, $2, 1)
-        on conflict (deployment_id) do update set noted = rollout_duties.noted + 1, due_at = now(),
-          tenant_id = coalesce(excluded.tenant_id, rollout_duties.tenant_id)`,
-      values: [deploymentId, tenant],
+  /**
+   * Says that a deployment of a workspace is to be looked at now, because of the event at `version` of its stream. What
+   * is noted is never a smaller number than that.
+   */
+  async note(deploymentId: string, version: number, tenant?: string): Promise<void> {
+    const { rows } = await this.pool.query<{ noted: string }>({
+      name: 'note rollout duty of version',
+      text: `insert into rollout_duties (deployment_id, tenant_id, noted) values ($1, $2, $3)
+        on conflict (deployment_id) do update set noted = greatest(rollout_duties.noted + 1, excluded.noted),
+          due_at = now(), tenant_id = coalesce(excluded.tenant_id, rollout_duties.tenant_id)
+        returning noted`,
+      values: [deploymentId, tenant, version],
     });
-    this.wake(deploymentId);
+    this.wake(deploymentId, BigInt(rows[0]!.noted));
   }
 
   /** Says that a deployment that is leased here takes none of the places of its workspace. */

@@ -59,7 +59,7 @@ export class RolloutsConsumer {
     return this.note(context);
   }
 
-  private note({ event: { stream, metadata } }: EventContext): Promise<void> {
-    return this.queue.note(idOf(stream), metadata.tenant);
+  private note({ event: { stream, version, metadata } }: EventContext): Promise<void> {
+    return this.queue.note(idOf(stream), version, metadata.tenant);
   }
 }

@@ -333,12 +333,67 @@ describe('a service that stops', () => {
   });
 });
 
+describe('what another process has said of the host since this one has', () => {
+  const host = (id: string) => streamName('host', id);
+
+  it('is read when the deployment has failed there: it is prepared, and READY is said again', async () => {
+    await service.start(executor);
+    const id = await service.deployment();
+    await service.reached(id, await service.revision(id), 'DEPLOYED');
+    const { pool } = service.database;
+    await until(
+      () => pool.query('select from rollout_duties'),
+      ({ rowCount }) => rowCount === 0,
+    );
+    const unknown = { type: 'HostStatusReported', data: { deployment_id: id, status: 'UNKNOWN', reason: 'no route' } };
+    await service.store.append(host(id), 'any', [unknown], {});
+    await pool.query('insert into rollout_duties (deployment_id, noted, failures) values ($1, 1, 1)', [id]);
+    await until(
+      () => service.hostStatuses(id),
+      (statuses) => statuses.at(-1) === 'READY',
+    );
+    expect(await service.hostStatuses(id)).toEqual(['READY', 'UNKNOWN', 'READY']);
+    expect(executor.calls.filter((call) => call === 'prepare')).toHaveLength(2);
+  });
+
+  it('is read before anything is done to what runs: what was stopped there is not stopped again', async () => {
+    await service.start(executor);
+    const id = await service.deployment();
+    await service.reached(id, await service.revision(id), 'DEPLOYED');
+    const { length } = await service.store.read(streamName('deployment', id));
+    const carriedOut = { type: 'ControlCarriedOut', data: { deployment_id: id, version: length + 1 } };
+    await service.store.append(host(id), 'any', [carriedOut], {});
+    await service.append(id, [{ type: 'DeploymentStopRequested', data: {} }]);
+    const rid = await service.revision(id);
+    // The revision has started what was stopped, which asks for another stop.
+    await until(() => executor.calls.includes('stop'));
+    expect(executor.calls.slice(-3)).toEqual([`deploy ${rid}`, 'close', 'stop']);
+  });
+});
+
+it('a lease that was not given back counts as a failure, because its process has ended in the middle of its work', async () => {
+  const { pool } = service.database;
+  const [dead, living] = [1, 60_000].map((lease) => new RolloutQueue(pool, new RolloutsOptions({ lease })));
+  const id = uuid();
+  await dead!.note(id, 7);
+  expect(await dead!.claim(1)).toEqual([{ id, noted: 7n, failures: 0 }]);
+  const claimed = await until(
+    () => living!.claim(1),
+    ({ length }) => length === 1,
+  );
+  expect(claimed).toEqual([{ id, noted: 7n, failures: 1 }]);
+  await living!.note(id, 7);
+  await living!.note(id, 12);
+  await living!.again(claimed[0]!);
+  expect(await living!.claim(1)).toEqual([{ id, noted: 12n, failures: 0 }]);
+});
+
 it('only the process that holds a deployment gives the place of its rollout away', async () => {
   const { pool } = service.database;
   const former = new RolloutQueue(pool, new RolloutsOptions({ lease: 1 }));
   const present = new RolloutQueue(pool, new RolloutsOptions());
   const id = uuid();
-  await former.note(id);
+  await former.note(id, 1);
   expect(await former.claim(1)).toHaveLength(1);
   await until(
     () => present.claim(1),

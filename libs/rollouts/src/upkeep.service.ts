@@ -25,6 +25,11 @@ export class UpkeepService {
     private readonly attempts: RolloutAttempts,
   ) {}
 
+  /** True when the executor can see to running programs. */
+  get isPossible(): boolean {
+    return this.executor.upkeep !== undefined;
+  }
+
   /** Revisions that the executor can see to: one that left something behind, or the active one. */
   async kept(target: Deployed): Promise<Kept> {
     if (!this.executor.upkeep) return NONE;

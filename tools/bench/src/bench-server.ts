@@ -54,6 +54,13 @@ export class BenchServer {
     return (await answer.json()) as T;
   }
 
+  /** The sum of a metric of the process over all its labels. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.url}/metrics`, { headers: this.headers })).text();
+    const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
   /** POSTs a body as it is; `fetch` would copy it on cores that the server needs. @throws Error for any status but 2xx */
   post<T>(path: string, body: Buffer): Promise<T> {
     const headers = { ...this.headers, 'content-length': body.length };

@@ -1,46 +1,77 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { BenchServer } from './bench-server';
-import { type Counted, EventStoreDouble } from './event-store-double';
+import { type Asked, type Counted, EventStoreDouble } from './event-store-double';
 import { type Figure, shown } from './figure';
 
 const WRITES = 50;
+/** Revisions that are rolled out one after the other. */
+const REVISIONS = 20;
+/** Writers at a time, and the writes of each. */
+const BESIDE = { writers: 32, writes: 20 };
 /** Without a call for so long, nothing of what was written is still being followed up. */
 const QUIET_MS = 500;
 
-/** Calls of EventStoreDB for one write, by itself and all followers of the process together, counted by the double. */
-export async function callsFigures(databaseUrl: string, folder: string): Promise<Figure[]> {
+/**
+ * Calls of the event store for each write, for its own and all followers of the process together: of EventStoreDB counted
+ * by the double, one write after the other and with many at a time, and of PostgreSQL beside it.
+ */
+export async function callsFigures(
+  databases: { postgres: string; eventStore: string },
+  folder: string,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
   const double = await EventStoreDouble.start();
   try {
-    const server = await BenchServer.start(databaseUrl, folder, double.url);
+    const server = await BenchServer.start(databases.eventStore, join(folder, 'eventstore'), double.url);
     try {
-      return await count(server, double);
+      figures.push(...(await count(server, double)), ...(await countBeside(server, double)));
     } finally {
       await server.stop();
     }
   } finally {
     await double.stop();
   }
+  const server = await BenchServer.start(databases.postgres, join(folder, 'postgres'));
+  try {
+    return [...figures, ...(await countBeside(server))];
+  } finally {
+    await server.stop();
+  }
 }
 
 async function count(server: BenchServer, double: EventStoreDouble): Promise<Figure[]> {
-  const { id } = await server.send<{ id: string }>('POST', '/v2/deployments', deployment('calls'));
+  const id = await created(server, 'calls');
   await rolledOut(server);
-  const made = await quiet(double);
+  const { streams: made } = await quiet(double);
   const rollout = sum(made, 'rollout-');
-  const patched = await perWrite(double, (n) =>
+  const patched = await perWrite(double, WRITES, (n) =>
     server.send('PATCH', `/v2/deployments/${id}`, { source_config: { resource_spec: { cpu: 1 + (n % 2) } } }),
   );
-  const listener = await perWrite(double, (n) => server.send('POST', '/v2/listeners', newListener(`calls-${n}`)));
-  const steps = rollout.events;
+  const listener = await perWrite(double, WRITES, (n) =>
+    server.send('POST', '/v2/listeners', newListener(`calls-${n}`)),
+  );
+  const revision = await perWrite(double, REVISIONS, async (n) => {
+    await server.send('PATCH', `/v2/deployments/${id}`, image(n));
+    await quiet(double);
+  });
+  const steps = sum((await quiet(double)).streams, 'rollout-').events - rollout.events;
   return [
     figure('PATCH of a deployment in memory', patched, WRITES, 1),
     figure('new listener', listener, WRITES, 3),
-    figure('step of a rollout', rollout, steps, 1),
+    figure('step of a rollout', rollout, rollout.events, 1),
+    {
+      name: 'reads of EventStoreDB (the double), of any stream and of the log, for each PATCH with a revision and its rollout',
+      value: revision.reads / REVISIONS,
+      unit: '',
+      goal: { atMost: 0 },
+      detail: `${shown(revision.appends / REVISIONS)} appends, ${shown(steps / (REVISIONS + 1))} of them steps of the rollout; one after the other, mean of ${REVISIONS}`,
+    },
   ];
 }
 
-function figure(write: string, { appends, reads }: Counted, writes: number, atMost: number): Figure {
+function figure(write: string, { appends, reads }: Totals, writes: number, atMost: number): Figure {
   return {
     name: `calls of EventStoreDB (the double) for each ${write}`,
     value: (appends + reads) / writes,
@@ -50,22 +81,86 @@ function figure(write: string, { appends, reads }: Counted, writes: number, atMo
   };
 }
 
+type Totals = Pick<Counted, 'reads' | 'appends'>;
+
 /** The first write, which is not counted, brings what it changes into memory. */
-async function perWrite(double: EventStoreDouble, write: (n: number) => Promise<unknown>): Promise<Counted> {
+async function perWrite(
+  double: EventStoreDouble,
+  writes: number,
+  write: (n: number) => Promise<unknown>,
+): Promise<Totals> {
   await write(0);
-  const before = sum(await quiet(double));
-  for (let n = 1; n <= WRITES; n++) await write(n);
-  const { reads, appends, events } = sum(await quiet(double));
-  return { reads: reads - before.reads, appends: appends - before.appends, events: events - before.events };
+  const before = totals(await quiet(double));
+  for (let n = 1; n <= writes; n++) await write(n);
+  const { reads, appends } = totals(await quiet(double));
+  return { reads: reads - before.reads, appends: appends - before.appends };
 }
 
-async function quiet(double: EventStoreDouble): Promise<Readonly<Record<string, Counted>>> {
-  for (let before = await double.streams(); ;) {
+/** Many writers at a time, each with a deployment of its own: calls, batches and wake-ups per write, with either store. */
+async function countBeside(server: BenchServer, double?: EventStoreDouble): Promise<Figure[]> {
+  const { writers, writes } = BESIDE;
+  const ids = await Promise.all(Array.from({ length: writers }, (_, n) => created(server, `beside-${n}`)));
+  const figures: Figure[] = [];
+  for (const [name, body] of [
+    ['PATCH without a revision', (n: number) => ({ source_config: { build_command: `make ${n}` } })],
+    ['PATCH with a revision', image],
+  ] as const) {
+    const settled = async () => {
+      await rolledOut(server);
+      await delay(2 * QUIET_MS);
+      return double && (await quiet(double)).calls;
+    };
+    const metrics = async () => ({
+      commits: await server.metric('fairlead_append_commit_duration_seconds_count'),
+      batches: await server.metric('fairlead_follower_batch_duration_seconds_count'),
+      wakeups: await server.metric('fairlead_follower_wakeups_total'),
+    });
+    await settled();
+    const before = { ...(await metrics()), asked: await settled() };
+    const write = async (id: string) => {
+      for (let n = 1; n <= writes; n++) await server.send('PATCH', `/v2/deployments/${id}`, body(n));
+    };
+    await Promise.all(ids.map(write));
+    const after = { asked: await settled(), ...(await metrics()) };
+    const each = (from: number, to: number) => shown((to - from) / (writers * writes));
+    const [asked, was] = [after.asked, before.asked];
+    const store = double ? 'EventStoreDB (the double)' : 'PostgreSQL';
+    const calls =
+      asked && was
+        ? `${each(was.append, asked.append)} appends in ${each(was.batches, asked.batches)} calls of batches, ${each(was.read, asked.read)} reads`
+        : `${each(before.commits, after.commits)} commits of the log`;
+    figures.push({
+      name: `wake-ups of followers for each ${name}, ${writers} writers, log in ${store}`,
+      value: (after.wakeups - before.wakeups) / (writers * writes),
+      unit: '',
+      detail: `${each(before.batches, after.batches)} batches of followers; ${calls}; mean of ${writers * writes}`,
+    });
+  }
+  return figures;
+}
+
+async function created(server: BenchServer, name: string): Promise<string> {
+  return (await server.send<{ id: string }>('POST', '/v2/deployments', deployment(name))).id;
+}
+
+function image(n: number): object {
+  return { source_revision_config: { image_uri: `registry.example/agent:${n}` } };
+}
+
+async function quiet(double: EventStoreDouble): Promise<Asked> {
+  for (let before = await double.asked(); ;) {
     await delay(QUIET_MS);
-    const now = await double.streams();
+    const now = await double.asked();
     if (isDeepStrictEqual(now, before)) return now;
     before = now;
   }
+}
+
+/** Appends to all streams, and reads of all streams and of the log. */
+function totals({ streams, calls }: Asked): Totals {
+  const all = sum(streams);
+  const ofStreams = Object.values(streams).reduce((total, { reads }) => total + reads, 0);
+  return { appends: all.appends, reads: all.reads + calls.read - ofStreams };
 }
 
 function sum(streams: Readonly<Record<string, Counted>>, prefix = ''): Counted {

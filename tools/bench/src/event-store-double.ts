@@ -11,6 +11,13 @@ export interface Counted {
   readonly events: number;
 }
 
+/** Calls of the double so far: by stream, and of all streams and the log together by kind of call. */
+export interface Asked {
+  readonly streams: Readonly<Record<string, Counted>>;
+  /** Each append of a batch counts as one in `append`, and the call that carries them in `batches`. */
+  readonly calls: Readonly<Record<'append' | 'batches' | 'read', number>>;
+}
+
 /** The double of EventStoreDB that the tests use, as a process of its own that counts what is asked of it. */
 export class EventStoreDouble {
   private constructor(
@@ -29,12 +36,12 @@ export class EventStoreDouble {
     return new EventStoreDouble(`esdb://127.0.0.1:${port}?tls=false`, child);
   }
 
-  /** Calls so far, by stream. */
-  async streams(): Promise<Readonly<Record<string, Counted>>> {
+  /** Returns the calls so far. */
+  async asked(): Promise<Asked> {
     const answer = once(this.child, 'message');
-    this.child.send('streams');
-    const [streams] = (await answer) as [Record<string, Counted>];
-    return streams;
+    this.child.send('asked');
+    const [asked] = (await answer) as [Asked];
+    return asked;
   }
 
   async stop(): Promise<void> {

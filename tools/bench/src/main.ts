@@ -72,7 +72,13 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
       return Object.assign(new URL(server.url), { pathname: name }).href;
     };
     if (wanted('disk')) report(await diskFigures(await emptyDatabase('bench_disk'), join(folder, 'disk')));
-    if (wanted('calls')) report(await callsFigures(await emptyDatabase('bench_calls'), join(folder, 'calls')));
+    if (wanted('calls')) {
+      const databases = {
+        postgres: await emptyDatabase('bench_calls'),
+        eventStore: await emptyDatabase('bench_calls_esdb'),
+      };
+      report(await callsFigures(databases, join(folder, 'calls')));
+    }
     if (wanted('stores')) {
       const { EVENTSTORE_TEST_URL: url } = process.env;
       if (url) {

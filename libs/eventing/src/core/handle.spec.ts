@@ -1,4 +1,4 @@
-import { type DomainEvent, handle, load, type Metadata, type Model, type NewEvent, VersionMismatch } from '..';
+import { type DomainEvent, handle, load, type Metadata, type Model, type NewEvent, recall, VersionMismatch } from '..';
 import { MemoryEventStore } from '../testing';
 
 type Counted = DomainEvent<'Counted', { by: number }>;
@@ -54,6 +54,31 @@ it('compares If-Match with the edition of a model that has one, whatever else wa
     new VersionMismatch('counter-1', 1, 2),
   );
   await expect(handle(store, editioned, 'counter-1', count(5), {}, 3)).rejects.toThrow(VersionMismatch);
+});
+
+it('remembers a stream for all models that know it as a whole, without a read after an append of this process', async () => {
+  const largest: Model<number, Counted> = { initial: 0, evolve: (state, { data }) => Math.max(state, data.by) };
+  const read = jest.spyOn(store, 'read');
+  const recalled = async (version?: number) => (await recall(store, largest, 'counter-1', version)).state;
+  await handle(store, counter, 'counter-1', count(2), {});
+  expect([await recalled(), read.mock.calls.length]).toEqual([2, 1]);
+  for (const by of [5, 3]) await handle(store, counter, 'counter-1', count(by), {});
+  expect([await recalled(3), read.mock.calls.length]).toEqual([5, 1]);
+  await handle(new OtherProcess(store), counter, 'counter-1', count(9), {});
+  read.mockClear();
+  expect([await recalled(3), read.mock.calls.length]).toEqual([5, 0]);
+  expect([await recalled(4), read.mock.calls.length]).toEqual([9, 1]);
+  // An append that follows one of another process is of no use to a fold that lacks that one.
+  await handle(new OtherProcess(store), counter, 'counter-1', count(11), {});
+  await handle(store, counter, 'counter-1', count(1), {});
+  expect([await recalled(4), await recalled(6)]).toEqual([9, 11]);
+});
+
+it('decides again on what another process has appended to a stream that it remembers', async () => {
+  await handle(store, counter, 'counter-1', count(1), {});
+  await recall(store, counter, 'counter-1');
+  await handle(new OtherProcess(store), counter, 'counter-1', countTo(2), {});
+  expect(await handle(store, counter, 'counter-1', countTo(2), {})).toMatchObject({ state: { total: 2 }, events: [] });
 });
 
 it('writes nothing when nothing is decided, and answers the position the stream is at', async () => {

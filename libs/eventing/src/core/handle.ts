@@ -1,7 +1,7 @@
 import type { EventType } from '@fairlead/contracts';
 import { PreconditionFailed, Recent, weightOf } from '@fairlead/schema';
 import { chain } from '../seals/chain';
-import type { DomainEvent, Metadata, Recorded } from './event';
+import { categoryOf, type DomainEvent, type Metadata, type Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
 import { fold, type Model } from './model';
 import { newId } from './new-id';
@@ -49,6 +49,8 @@ const FOLDS_WEIGHT = {
 const folds = new WeakMap<EventStore, Recent<Folded>>();
 const numbers = new WeakMap<object, number>();
 let numbered = 0;
+/** Models whose folds were kept, by the category of their streams. */
+const modelsOf = new Map<string, Set<object>>();
 
 /**
  * Runs a command against a stream: read, fold, decide, append.
@@ -124,6 +126,7 @@ async function attempt<State, E extends DomainEvent<EventType>>(
       const { commands } = current;
       commands.add(recorded);
       const hash = chain(recorded, current.hash);
+      rememberForOthers(store, stream, current, recorded, hash);
       remember(store, stream, { model, state: after, version, position, hash, commands });
       return { state: after, version, position, events: recorded };
     } catch (error) {
@@ -157,6 +160,22 @@ export async function load<State, E extends DomainEvent>(
   }
   const current = await refreshed(store, model, stream, known);
   return { state: current.state as State, version: current.version, position: current.position };
+}
+
+/**
+ * Returns the state and version of a stream as this process remembers them: with all events that it has read or
+ * appended, as a whole append each. Events of other processes may be missing; the stream is read when nothing is
+ * remembered, or less than `version` events.
+ */
+export async function recall<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  version = 0,
+): Promise<{ state: State; version: number; position: bigint }> {
+  const known = remembered(store, model, stream);
+  if (!known || known.version < version) return load(store, model, stream);
+  return { state: known.state as State, version: known.version, position: known.position };
 }
 
 /**
@@ -219,6 +238,28 @@ function remember(store: EventStore, stream: string, folded: Folded): void {
   const known = kept.get(name);
   if (known && known.version > folded.version) return;
   kept.set(name, folded);
+  const category = categoryOf(stream);
+  const models = modelsOf.get(category);
+  if (models) models.add(folded.model);
+  else modelsOf.set(category, new Set([folded.model]));
+}
+
+/** Adds what was appended to the folds that other models have of the stream, if these have all events before it. */
+function rememberForOthers(
+  store: EventStore,
+  stream: string,
+  { model, version: before }: Folded,
+  appended: readonly Recorded[],
+  hash: string,
+): void {
+  for (const other of modelsOf.get(categoryOf(stream)) ?? []) {
+    const known = other === model ? undefined : folds.get(store)?.get(foldOf(other, stream));
+    if (known?.version !== before) continue;
+    known.commands.add(appended);
+    const { version, position } = appended.at(-1)!;
+    const state = fold(other as Model<unknown, DomainEvent>, appended, known.state);
+    remember(store, stream, { ...known, state, version, position, hash });
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Recorded } from '../core/event';
 import type { Batch, EventStore, Filter } from '../core/event-store';
 import { Away } from './faults';
 import type { BatchHandler } from './projection';
+import { wakeups } from './metrics';
 import type { SetAside } from './set-aside';
 import { Wakeups } from '../postgres/wakeups';
 
@@ -57,6 +58,7 @@ export async function follow(
   options.passed?.(position);
   let seen = position;
   for await (const batch of store.subscribe(position, signal, options)) {
+    wakeups.inc();
     const { count } = hurry;
     const isFull = batch.position - seen >= FULL_EVENTS * store.stride;
     seen = batch.position;

@@ -27,6 +27,10 @@ export const handledEvents = new Counter({
   help: 'Events that followers have handled',
   labelNames: ['follower'],
 });
+export const wakeups = new Counter({
+  name: 'fairlead_follower_wakeups_total',
+  help: 'Batches that the log has handed to followers, those without an event for the follower included',
+});
 export const failures = new Counter({
   name: 'fairlead_follower_failures_total',
   help: 'Batches that followers could not handle',

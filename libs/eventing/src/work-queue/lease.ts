@@ -11,6 +11,10 @@ export class Lease {
   private readonly leave: () => void;
   private readonly timer: NodeJS.Timeout;
   private renewedAt = Date.now();
+  /** True when something may have been noted that `see` has not seen. */
+  private isBehind = false;
+  /** The greatest number that is known to be noted. */
+  private newest: bigint;
   private changed: () => void = () => undefined;
 
   constructor(
@@ -19,7 +23,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const { lease, renewal = lease } = queue.settings;
-    this.noted = item.noted;
+    this.noted = this.newest = item.noted;
     this.signal = this.over.signal;
     const stop = () => this.over.abort(stopping.reason);
     // A combined signal would leave an entry with `stopping`, which lives as long as the process, for every lease.
@@ -34,31 +38,42 @@ export class Lease {
     this.leave();
   }
 
-  /** Says that something was noted for the item in this process. */
-  look(): void {
+  /** Says that something was noted for the item. `noted`: what is noted by now, where that is known. */
+  look(noted = this.newest): void {
+    if (noted > this.newest) this.newest = noted;
+    this.isBehind = true;
     this.changed();
   }
 
-  /** Renews the lease. What is read after this sees everything that was noted before. @throws when the lease has been lost */
+  /**
+   * Renews the lease, and sets `noted`. What is read after this sees everything that was noted before. @throws when the
+   * lease has been lost
+   */
   async see(): Promise<void> {
+    this.isBehind = false;
     const noted = await this.queue.renew(this.item.id);
     if (noted === undefined) this.over.abort();
-    else this.noted = noted;
+    else this.noted = this.newest = noted;
     this.signal.throwIfAborted();
   }
 
-  /** Runs `work`. Its signal aborts when the lease has been lost, or when `stillRight` returns false after something was noted. */
-  async during<T>(work: (signal: AbortSignal) => Promise<T>, stillRight: () => Promise<boolean>): Promise<T> {
+  /**
+   * Runs `work`. Its signal aborts when the lease has been lost, or when `stillRight` returns false, which is asked, with
+   * what is noted by then, when something has been noted since `see`.
+   */
+  async during<T>(
+    work: (signal: AbortSignal) => Promise<T>,
+    stillRight: (noted: bigint) => Promise<boolean>,
+  ): Promise<T> {
     const outdated = new AbortController();
     this.changed = () => {
-      stillRight().then(
+      stillRight(this.newest).then(
         (right) => right || outdated.abort(),
         () => undefined,
       );
     };
     try {
-      // Something may have been noted since the decision for this work.
-      this.changed();
+      if (this.isBehind) this.changed();
       return await work(AbortSignal.any([this.signal, outdated.signal]));
     } finally {
       this.changed = () => undefined;
@@ -71,7 +86,7 @@ export class Lease {
       if (noted === undefined) return this.over.abort();
       this.renewedAt = Date.now();
       // An event may have been noted by another process.
-      if (noted !== this.noted) this.changed();
+      if (noted !== this.noted) this.look(noted);
     } catch {
       if (Date.now() - this.renewedAt > this.queue.settings.lease * 0.8) this.over.abort();
     }

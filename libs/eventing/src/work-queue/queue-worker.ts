@@ -24,8 +24,8 @@ export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicati
     // Every lease listens to this one signal.
     setMaxListeners(0, this.stopping.signal);
     this.warning = new ThrottledWarning((text) => logger.error(text));
-    queue.onNote((id = '') => {
-      this.working.get(id)?.lease.look();
+    queue.onNote((id = '', noted) => {
+      this.working.get(id)?.lease.look(noted);
       this.wakeups.wake();
     });
   }

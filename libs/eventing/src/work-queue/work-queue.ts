@@ -26,28 +26,28 @@ export interface WorkItem {
   readonly id: string;
   /** Grows with everything that is noted for the item. */
   readonly noted: bigint;
-  /** Number of times in a row that the item was postponed. */
+  /** Number of times in a row that the item was postponed; a queue may count leases that were not given back as well. */
   readonly failures: number;
 }
 
 /** A queue of items in a table. A process leases items; a lease that is not renewed ends, and another process may take the item. */
 export abstract class WorkQueue {
   protected readonly holder = randomUUID();
-  private readonly listeners = new Set<(id?: string) => void>();
+  private readonly listeners = new Set<(id?: string, noted?: bigint) => void>();
 
   constructor(
     protected readonly pool: Pool,
     readonly settings: QueueTable,
   ) {}
 
-  /** Calls `heard` when this process has noted something, with the id of its item when it is one item. */
-  onNote(heard: (id?: string) => void): void {
+  /** Calls `heard` when this process has noted something, with the id of its item when it is one item, and what is noted. */
+  onNote(heard: (id?: string, noted?: bigint) => void): void {
     this.listeners.add(heard);
   }
 
   /** Lets the workers of this process look for items now. */
-  wake(id?: string): void {
-    for (const heard of this.listeners) heard(id);
+  wake(id?: string, noted?: bigint): void {
+    for (const heard of this.listeners) heard(id, noted);
   }
 
   /** Leases up to `most` items that are due, those of the workspaces with the fewest leases first. */
