@@ -594,7 +594,7 @@ describe('Experiments', () => {
     const { runs } = (await answer.json()) as { runs: { inputs: { question: string } }[] };
     expect(runs.map(({ inputs }) => inputs.question).sort()[0]).toBe('What is "0"\nin words?');
     const shown = await fairlead('experiments get good');
-    expect(shown.out).toMatch(/rows +60, 0 % with errors\nlatency +p50 1\.5 s.*\ncorrect +1 \(60 of 60 scored\)/s);
+    expect(shown.out).toMatch(/runs +60, 0 % with errors\nlatency +p50 1\.5 s.*\ncorrect +1 \(60 of 60 scored\)/s);
     const listed = await fairlead('experiments list --dataset numbers');
     expect(listed.out).toMatch(/bad .*60 .*correct 0\.5.*\ngood .*60 .*correct 1,/s);
     expect((await fairlead('datasets list --name number')).out).toMatch(/numbers +60 +2 /);
@@ -658,7 +658,16 @@ describe('Experiments', () => {
     ];
     const input = lines.map((line) => JSON.stringify(line)).join('\n');
     const args = 'experiments upload - --format jsonl --dataset piped --experiment-name piped';
-    expect((await fairlead(args, { input })).out).toMatch(/rows +2, 50 % with errors/);
+    expect((await fairlead(args, { input })).out).toMatch(/runs +2, 50 % with errors/);
+  });
+
+  it('are shown with the spread of their repetitions, as runs of rows', async () => {
+    const input = 'row_id,inputs.a,scores.s\nq-1,1,1\nq-1,1,0\nq-2,2,0\n';
+    const args = 'experiments upload - --format csv --dataset repeated --experiment-name repeated';
+    expect((await fairlead(args, { input })).out).toMatch(/runs +3, 0 % with errors/);
+    const { out } = await fairlead('experiments get repeated');
+    expect(out).toMatch(/runs +3 of 2 rows, 0 % with errors\n(.*\n)*s +0\.3333 ± 0\.7071 \(3 of 3 scored\)/);
+    expect((await fairlead('datasets csv repeated')).out).toMatch(/\nq-1,.*\nq-2,/s);
   });
 
   it('are uploaded from JSON as it is, once however often it is sent', async () => {

@@ -1,10 +1,12 @@
 import { examples } from '../output/help';
 import { type Command, Option } from 'commander';
-import { does } from '../api/context';
+import { type Context, does } from '../api/context';
 import { addCompare, compared, type CompareOptions, compareOptions } from './experiment-compare.command';
 import { addUpload } from './experiment-upload.command';
 import { addLines, filters, reaches } from '../table/group';
-import { showExperiment, showExperiments } from '../output/experiments.show';
+import { type Repetitions, showExperiment, showExperiments } from '../output/experiments.show';
+import type { Comparison } from '../output/comparison';
+import { Refusal } from '../failure';
 import { collect, type ListOptions, listed, type PageQuery } from '../api/lists';
 import { findExperiment } from '../api/lookups';
 import type { Session } from '../api/records';
@@ -22,12 +24,13 @@ export function addExperiments(all: Command): void {
   addList(group);
   const get = group.command('get').description('show one experiment').argument('<experiment>', 'id or name');
   examples(get, 'experiments get model-a');
-  reaches(get, `GET ${ONE}`);
+  reaches(get, `GET ${ONE}`, 'GET /api/v1/datasets/{dataset_id}/compare');
   does(get, async (context, [name]) => {
     const { id } = await findExperiment(context.api, name!);
     const json = await context.api.read(`/api/v1/sessions/${id}`);
-    if (context.out.json) context.out.text(json);
-    else showExperiment(context, JSON.parse(json) as Session, undefined);
+    if (context.out.json) return context.out.text(json);
+    const session = JSON.parse(json) as Session;
+    showExperiment(context, session, undefined, await repetitionsOf(context, session));
   });
   addCompare(group);
   addExport(group);
@@ -45,6 +48,24 @@ export function addExperiments(all: Command): void {
     patch: { route: `PATCH ${ONE}`, example: "model-a --description 'with the new prompt'" },
     delete: { route: `DELETE ${ONE}`, example: 'model-a' },
   });
+}
+
+/** The repetitions of one experiment, from its comparison; undefined where it cannot be compared. */
+async function repetitionsOf({ api }: Context, session: Session): Promise<Repetitions | undefined> {
+  const { id, reference_dataset_id: dataset, run_count: runs } = session;
+  if (dataset === null || !runs) return undefined;
+  try {
+    const json = await api.read(`/api/v1/datasets/${dataset}/compare`, { experiments: id, limit: 0 });
+    const { rows, keys } = JSON.parse(json) as Comparison;
+    const spreads = keys.flatMap(({ key, results: [own] }) =>
+      own?.spread === undefined ? [] : [[key, own.spread] as const],
+    );
+    return { rows, spreads: new Map(spreads) };
+  } catch (error) {
+    // Scores that are too many to be compared have no spread either.
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 function addList(group: Command): void {

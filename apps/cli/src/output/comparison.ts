@@ -82,7 +82,7 @@ type CellOf = (style: 'bold' | 'dim' | 'red' | 'green', text: string) => Cell;
 
 export const EXPERIMENT_COLUMNS: readonly Column[] = [
   { title: 'EXPERIMENT', whole: true },
-  { title: 'ROWS', right: true },
+  { title: 'RUNS', right: true },
   { title: 'ERRORS', right: true },
   { title: 'P50', right: true },
   { title: '', right: true },

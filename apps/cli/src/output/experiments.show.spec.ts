@@ -27,6 +27,24 @@ it.each<[string, Statistics]>([
   expect(shown(statistics).judge).toBe(text);
 });
 
+it('says how far the repetitions of a row are apart, and that runs are not rows', () => {
+  let facts: Record<string, string> = {};
+  const out = {
+    paint: (_: string, text: string) => text,
+    facts: (lines: [string, string][]) => (facts = Object.fromEntries(lines)),
+  };
+  const session = { name: 'n', start_time: '2026-01-01T00:00:00Z', run_count: 6, error_rate: 0 };
+  const stats = { feedback_stats: { judge: { n: 6, avg: 0.5 } }, session_feedback_stats: {} };
+  const show = (rows: number, spreads: [string, number][]) =>
+    showExperiment({ out } as unknown as Context, { ...session, ...stats } as unknown as Session, undefined, {
+      ...{ rows, spreads: new Map(spreads) },
+    });
+  show(2, [['judge', 0.25]]);
+  expect(facts).toMatchObject({ runs: '6 of 2 rows, 0 % with errors', judge: '0.5 ± 0.25 (6 of 6 scored)' });
+  show(6, []);
+  expect(facts).toMatchObject({ runs: '6, 0 % with errors', judge: '0.5 (6 of 6 scored)' });
+});
+
 it('says which scores are those of the whole experiment', () => {
   const whole = { f1: { n: 1, avg: 0.9 }, grade: { n: 1, avg: null, values: { A: 1 } } };
   expect(shown({ n: 3, avg: 1 }, 3, whole)).toMatchObject({

@@ -1,24 +1,39 @@
 import type { Context } from '../api/context';
 import type { Session, Statistics } from '../api/records';
-import { clean, percent, score, seconds, when } from './text';
+import { clean, counted, percent, score, seconds, when } from './text';
 
 const SHOWN_SCORES = 3;
 
+/** Repetitions of an experiment. */
+export interface Repetitions {
+  /** Rows that were run. */
+  readonly rows: number;
+  /** By keys of scores: the mean standard deviation of the runs of a row. */
+  readonly spreads: ReadonlyMap<string, number>;
+}
+
 /** One experiment with its statistics, as lines. */
-export function showExperiment({ out }: Context, session: Session, dataset: string | undefined): void {
+export function showExperiment(
+  { out }: Context,
+  session: Session,
+  dataset: string | undefined,
+  repetitions?: Repetitions,
+): void {
   const { run_count: runs } = session;
+  const isRepeated = repetitions && repetitions.rows < (runs ?? 0);
+  const of = isRepeated ? ` of ${counted(repetitions.rows, 'row')}` : '';
   out.facts([
     ['experiment', out.paint('bold', clean(session.name))],
     ['id', session.id],
     ['dataset', dataset && clean(dataset)],
     ['dataset id', session.reference_dataset_id ?? '-'],
     ['started', when(session.start_time)],
-    ['rows', runs === null ? 'being stored' : `${runs}, ${percent(session.error_rate)} with errors`],
+    ['runs', runs === null ? 'being stored' : `${runs}${of}, ${percent(session.error_rate)} with errors`],
     ...(runs === null
       ? []
       : ([['latency', `p50 ${seconds(session.latency_p50)}, p99 ${seconds(session.latency_p99)}`]] as const)),
     ...Object.entries(session.feedback_stats ?? {}).map(
-      ([key, statistics]) => [clean(key), summary(statistics, runs)] as const,
+      ([key, statistics]) => [clean(key), summary(statistics, runs, repetitions?.spreads.get(key))] as const,
     ),
     ...Object.entries(session.session_feedback_stats ?? {}).map(
       ([key, statistics]) => [clean(key), `${shownValue(statistics)} (whole experiment)`] as const,
@@ -32,7 +47,7 @@ export function showExperiments({ out }: Context, sessions: readonly Session[]):
     [
       { title: 'NAME', whole: true },
       { title: 'STARTED', spare: true },
-      { title: 'ROWS', right: true },
+      { title: 'RUNS', right: true },
       { title: 'ERRORS', right: true },
       { title: 'P50', right: true },
       { title: 'SCORES', flexible: true },
@@ -50,15 +65,17 @@ export function showExperiments({ out }: Context, sessions: readonly Session[]):
   );
 }
 
-/** Values with the number of runs that they are over, of all runs. */
-function summary(statistics: Statistics, runs: number | null): string {
+/** Values with the number of runs that they are over, of all runs; `spread` between the runs of a row. */
+function summary(statistics: Statistics, runs: number | null, spread?: number): string {
   const { n, avg, scores = n, scored = scores, values } = statistics;
   const all = runs ?? n;
   const labels = shownLabels(values);
   const labelled = Object.values(values ?? {}).reduce((sum, count) => sum + count, 0);
   const several = scores === scored ? '' : `, ${scores} scores`;
   const parts = [
-    ...(avg === null ? [] : [`${score(avg)} (${scored} of ${all} scored${several})`]),
+    ...(avg === null
+      ? []
+      : [`${score(avg)}${spread === undefined ? '' : ` ± ${score(spread)}`} (${scored} of ${all} scored${several})`]),
     ...(labels ? [`${labels} (${labelled} of ${all} with a value)`] : []),
   ];
   return parts.join(', ') || `- (0 of ${all} scored)`;

@@ -27,6 +27,8 @@ describe('A dataset as a file', () => {
   it('is CSV whose columns an upload knows', async () => {
     const outputs = '{"a": "comma, \\"quote\\""}';
     const ids = [await insert({ inputs: HOSTILE }), await insert({ outputs, name: '=name' })];
+    await insert({ name: 'q-17', metadata: '{"row_id": "q-17"}' });
+    ids.push(await insert({ metadata: 'null' }));
     const { text, headers } = await file('csv');
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(headers['content-disposition']).toContain(`dataset-${dataset}.csv`);
@@ -34,6 +36,8 @@ describe('A dataset as a file', () => {
     expect(found).toMatchObject([
       { row_id: ids[0], inputs: HOSTILE, expected_outputs: '' },
       { row_id: ids[1], expected_outputs: outputs, name: "'=name", metadata: '{"dataset_split":["base"]}' },
+      { row_id: 'q-17', name: 'q-17' },
+      { row_id: ids[2] },
     ]);
   });
 

@@ -11,7 +11,7 @@ interface Message {
   readonly content: unknown;
 }
 
-/** The first three are names that `fairlead experiments upload` knows. */
+/** The first three are names that `fairlead experiments upload` knows: the same rows are met again. */
 const COLUMNS = ['row_id', 'inputs', 'expected_outputs', 'name', 'metadata'];
 
 /** The lines of a file of examples, each with its end. */
@@ -20,9 +20,15 @@ export async function* fileLines(format: FileFormat, examples: AsyncIterable<Exa
   for await (const example of examples) {
     if (format === 'csv') {
       const { id, name, inputs, outputs, metadata } = example;
-      yield csvLine([id, inputs, outputs, name, shownMetadata(metadata)]);
+      yield csvLine([ownRowId(metadata) ?? id, inputs, outputs, name, shownMetadata(metadata)]);
     } else yield `${lineOf(format, example)}\n`;
   }
+}
+
+/** The row's own id that an upload keeps in the metadata; undefined without one. */
+function ownRowId(metadata: string | null): string | undefined {
+  const { row_id: own } = (JSON.parse(metadata ?? '{}') ?? {}) as { readonly row_id?: unknown };
+  return typeof own === 'string' ? own : undefined;
 }
 
 function lineOf(format: Exclude<FileFormat, 'csv'>, example: ExampleRow): string {
