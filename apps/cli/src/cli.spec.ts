@@ -754,7 +754,7 @@ describe('Experiments', () => {
         input: JSON.stringify(rows),
       },
     );
-    expect([code, out]).toEqual([0, expect.stringMatching(/rows +2,/)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/runs +2,/)]);
   });
 
   it.each([
