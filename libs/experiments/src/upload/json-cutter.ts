@@ -4,7 +4,7 @@ import { stringValue } from './json-slices';
 import type { CutBody, LargePart } from './part-cutter';
 
 /** Most bytes of what a cutter keeps. */
-export interface CutterLimits {
+interface CutterLimits {
   /** Bytes of a body that is kept as it is; only a larger one is cut. */
   readonly whole: number;
   /** Bytes of the value of a member of a run. */

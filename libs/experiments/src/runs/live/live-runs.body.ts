@@ -160,7 +160,7 @@ export function readBatch(json: Buffer, depth: number, large: readonly LargePart
  * Returns a run that says which members were left out of it. Members without a name are the run.
  * @throws PayloadTooLarge when nothing else is there, or when it would seem to be well without its error; Unprocessable
  */
-export function withoutMembers(read: () => SentRun, left: readonly LargePart[]): SentRun {
+function withoutMembers(read: () => SentRun, left: readonly LargePart[]): SentRun {
   const needed = left.find(({ name }) => name === '' || name === 'error');
   if (needed) throw tooLarge(needed);
   const run = read();
