@@ -16,7 +16,8 @@ const text = fc
   .map((parts) => parts.join(''));
 const value = fc.oneof(
   text,
-  fc.double({ noNaN: true }),
+  // JSON has neither infinite numbers nor a negative zero.
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
   fc.constantFrom(null, true, [], {}),
   fc.array(text, { maxLength: 3 }),
   fc.dictionary(text, text, { maxKeys: 3 }),
