@@ -1,4 +1,4 @@
-/** Limits of uploads; also the token under which they are injected. */
+/** Limits of uploads and comparisons; also the token under which they are injected. */
 export class ExperimentLimits {
   /** Most bytes of a body, after decompression. */
   readonly maxBytes: number;
@@ -14,6 +14,10 @@ export class ExperimentLimits {
   readonly maxUploads: number;
   /** Runs and feedback that one request may send. */
   readonly maxRuns: number;
+  /** Numbers that a comparison may hold: of all rows, keys and experiments together, eight bytes each. */
+  readonly maxComparedCells: number;
+  /** Pairs of scores of all keys that a gate resamples. */
+  readonly maxComparedPairs: number;
   /** Milliseconds without a byte after which an upload is given up. */
   readonly idleMs: number;
 
@@ -25,6 +29,8 @@ export class ExperimentLimits {
     this.maxRatio = limits.maxRatio ?? 300;
     this.maxRuns = limits.maxRuns ?? 5000;
     this.maxUploads = limits.maxUploads ?? 8;
+    this.maxComparedCells = limits.maxComparedCells ?? 32_000_000;
+    this.maxComparedPairs = limits.maxComparedPairs ?? 4_000_000;
     this.idleMs = limits.idleMs ?? 30_000;
   }
 }

@@ -1,52 +1,222 @@
-import type { KeyValues, ScoreTable } from './compare-scores.queries';
+import { setImmediate } from 'node:timers/promises';
+import { signTest } from './comparison';
+import { countLabels, hasLabel, isWhole, placesIn, shareOf, tidy } from './labels';
+import type { KeyLabels, ScoreTable } from './score-table';
 
-/** Rows of one experiment by the value that they have of a key. */
-interface CategoryResult {
-  readonly experiment: string;
-  /** Rows with a value. */
-  readonly scored: number;
-  /** Rows in the order of the values of the key. */
-  readonly counts: readonly number[];
-  /** Rows with a value that is not among them. */
-  readonly other: number;
+/** Outcomes for the labels of a row between the baseline and an experiment. */
+export type LabelKind = 'same' | 'changed' | 'missing' | 'extra' | 'errored' | 'unscored';
+
+/** Change of the share of one label over the rows that both experiments have labelled. */
+interface LabelChange {
+  readonly difference: number;
+  /** Rows that have more, or less, of the label than in the baseline. */
+  readonly more: number;
+  readonly fewer: number;
+  /** Exact sign test, two-sided. */
+  readonly p: number;
 }
 
-/** A key whose feedback has values instead of scores, such as `friendly`. */
+/** Rows of one experiment by the labels that they have of a key. A row counts as 1, whatever the number of its runs. */
+interface CategoryResult {
+  readonly experiment: string;
+  /** Rows with a label. */
+  readonly scored: number;
+  /** Runs with a label. */
+  readonly runs: number;
+  /** Rows in the order of the values of the key. */
+  readonly counts: readonly number[];
+  /** Rows with a label that is not among them. */
+  readonly other: number;
+  /** Absent for the baseline itself, like all below. */
+  readonly row_counts?: Readonly<Record<LabelKind | 'rows', number>>;
+  /** Changes in the order of the values of the key; null when no row has labels in both. */
+  readonly shares?: readonly LabelChange[] | null;
+  /** The smallest `p` of all labels, corrected for their number; null as `shares`. */
+  readonly p?: number | null;
+  /** `changed` when `p` is below 0.05. */
+  readonly verdict?: 'changed' | 'not clear';
+  /** The most frequent changes of a row's label, null for a label that is not among the values. */
+  readonly changes?: readonly { readonly from: string | null; readonly to: string | null; readonly rows: number }[];
+}
+
+/** A key whose feedback has labels instead of scores, such as `friendly`. */
 export interface CategoryComparison {
   readonly key: string;
   readonly kind: 'category';
-  /** The most frequent values of all experiments together. */
+  /** The most frequent labels of all experiments together; by their values where they have some. */
   readonly values: readonly string[];
+  /** The number that stands for each of them, null for one without; absent when the key has no values. */
+  readonly label_values?: readonly (number | null)[];
   readonly results: readonly CategoryResult[];
 }
 
 const MOST_VALUES = 20;
+const MOST_CHANGES = 20;
+const SIGNIFICANT = 0.05;
 
-/** Names of the keys that an experiment of the table has values of. */
+/** Names of the keys that an experiment of the table has labels of. */
 export function categoryKeys({ experiments }: ScoreTable): string[] {
-  return [...new Set(experiments.flatMap(({ categories }) => [...categories.keys()]))].sort();
+  return [...new Set(experiments.flatMap(({ labels }) => [...labels.keys()]))].sort();
 }
 
-/** Counts the rows of each experiment by their value of a key. */
-export function compareCategories({ experiments }: ScoreTable, key: string): CategoryComparison {
-  const columns = experiments.map(({ categories }) => countsOf(categories.get(key)));
+/** Counts the rows of each experiment by their labels of a key, and compares them with the first one. */
+export async function compareCategories(table: ScoreTable, key: string): Promise<CategoryComparison> {
+  const counted = table.experiments.map(({ labels }) => {
+    const column = labels.get(key);
+    return { column, ...(column ? countLabels(column) : { counts: new Map<string, number>(), scored: 0 }) };
+  });
   const totals = new Map<string, number>();
-  for (const column of columns)
-    for (const [value, count] of column) totals.set(value, (totals.get(value) ?? 0) + count);
+  for (const { counts } of counted)
+    for (const [label, count] of counts) totals.set(label, tidy((totals.get(label) ?? 0) + count));
+  const numbers = table.labelValues.get(key);
+  const numberOf = (label: string) => (isWhole(label) ? numbers?.get(label) : undefined);
   const ranked = [...totals].sort(([a, few], [b, many]) => many - few || (a < b ? -1 : 1));
   const values = ranked.slice(0, MOST_VALUES).map(([value]) => value);
-  const results = experiments.map(({ id }, place) => {
-    const column = columns[place]!;
-    const counts = values.map((value) => column.get(value) ?? 0);
-    const scored = sum(column.values());
-    return { experiment: id, scored, counts, other: scored - sum(counts) };
-  });
-  return { key, kind: 'category', values, results };
+  // The sort keeps those without a number in their order.
+  if (numbers) values.sort((a, b) => order(numberOf(b)) - order(numberOf(a)) || 0);
+  const compared: CategoryComparison = {
+    ...{ key, kind: 'category', values },
+    ...(numbers && { label_values: values.map((label) => numberOf(label) ?? null) }),
+    results: [],
+  };
+  const results: CategoryResult[] = [];
+  for (const [place, { column, counts, scored }] of counted.entries()) {
+    await setImmediate();
+    const ofValues = values.map((value) => counts.get(value) ?? 0);
+    const other = tidy(scored - ofValues.reduce((sum, count) => sum + count, 0));
+    results.push({
+      ...{ experiment: table.experiments[place]!.id, scored, runs: column?.runs ?? 0, counts: ofValues, other },
+      ...(place > 0 && against(table, compared, place)),
+    });
+  }
+  return { ...compared, results };
+}
+
+function order(number: number | undefined): number {
+  return number ?? -Number.MAX_VALUE;
+}
+
+/** One experiment against the first one. */
+function against(table: ScoreTable, compared: CategoryComparison, place: number) {
+  const { key, values } = compared;
+  const kindOf = labelKinds(table, place, key);
+  const row_counts = { rows: 0, same: 0, changed: 0, missing: 0, extra: 0, errored: 0, unscored: 0 };
+  for (let row = 0; row < table.rows; row++) {
+    const kind = kindOf(row);
+    if (!kind) continue;
+    row_counts.rows++;
+    row_counts[kind]++;
+  }
+  const all = shareChanges(table, place, key);
+  const none = { difference: 0, more: 0, fewer: 0, p: 1 };
+  const least = Math.min(1, ...[...(all?.values() ?? [])].map(({ p }) => p));
+  // Of two labels, one has what the other lacks: there is one test.
+  const p = all ? Math.min(1, least * (all.size > 2 ? all.size : 1)) : null;
+  const matrix = transitions(table, compared, place);
+  const changes = matrix.slice(0, -1).flatMap((line, from) =>
+    line.slice(0, -1).flatMap((rows, to) => {
+      const named = { from: values[from] ?? null, to: values[to] ?? null, rows };
+      return rows > 0 && from !== to ? named : [];
+    }),
+  );
+  return {
+    row_counts,
+    shares: all ? values.map((label) => all.get(label) ?? none) : null,
+    p,
+    verdict: p !== null && p < SIGNIFICANT ? ('changed' as const) : ('not clear' as const),
+    changes: changes.sort((a, b) => b.rows - a.rows).slice(0, MOST_CHANGES),
+  };
+}
+
+/** Returns the change of the share of each label over the rows that both have labelled; undefined when there are none. */
+export function shareChanges(
+  { rows, experiments }: ScoreTable,
+  place: number,
+  key: string,
+): Map<string, LabelChange> | undefined {
+  const [before, after] = [experiments[0]!.labels.get(key), experiments[place]!.labels.get(key)];
+  if (!before || !after) return undefined;
+  const labels = [...new Set([...before.labels, ...after.labels])];
+  const [from, to] = [placesIn(labels, before), placesIn(labels, after)];
+  const [sums, more, fewer] = [0, 1, 2].map(() => new Float64Array(labels.length)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  const seen = new Uint8Array(labels.length);
+  let n = 0;
+  for (let row = 0; row < rows; row++) {
+    if (!hasLabel(before, row) || !hasLabel(after, row)) continue;
+    n++;
+    if (isAlone(before, row) && isAlone(after, row)) {
+      // Most rows were run once: a map for each of hundreds of thousands would take too long.
+      const [old, now] = [from[before.codes[before.starts[row]!]!]!, to[after.codes[after.starts[row]!]!]!];
+      seen[old] = seen[now] = 1;
+      if (old === now) continue;
+      sums[old]!--;
+      fewer[old]!++;
+      sums[now]!++;
+      more[now]!++;
+      continue;
+    }
+    const changes = new Map<number, number>();
+    for (let at = before.starts[row]!; at < before.starts[row + 1]!; at++) {
+      changes.set(from[before.codes[at]!]!, -before.shares[at]!);
+    }
+    for (let at = after.starts[row]!; at < after.starts[row + 1]!; at++) {
+      const label = to[after.codes[at]!]!;
+      changes.set(label, (changes.get(label) ?? 0) + after.shares[at]!);
+    }
+    for (const [label, change] of changes) {
+      seen[label] = 1;
+      sums[label]! += change;
+      if (change > 0) more[label]!++;
+      else if (change < 0) fewer[label]!++;
+    }
+  }
+  if (n === 0) return undefined;
+  return new Map(
+    labels.flatMap((label, code) => {
+      if (!seen[code]) return [];
+      const [up, down] = [more[code]!, fewer[code]!];
+      return [[label, { difference: tidy(sums[code]! / n), more: up, fewer: down, p: signTest(up, down) }] as const];
+    }),
+  );
 }
 
 /**
- * Rows by their value in the baseline and in another experiment: a list for each value of the baseline, with a number for
- * each value of the other one, in the order of `values`; after them what has another value, then what has none. Rows that
+ * Returns a function that tells the outcome for the labels of a row in an experiment, undefined when neither has the row. They are the same when each
+ * has the same share of the row's runs; labels that are not known as a whole are never the same.
+ */
+export function labelKinds({ experiments }: ScoreTable, place: number, key: string) {
+  const [baseline, other] = [experiments[0]!, experiments[place]!];
+  const [before, after] = [baseline.labels.get(key), other.labels.get(key)];
+  const places = placesIn(before?.labels ?? [], after);
+  const whole = after?.labels.map(isWhole) ?? [];
+  return (row: number): LabelKind | undefined => {
+    const [had, has] = [baseline.runs[row]! > 0, other.runs[row]! > 0];
+    if (!had && !has) return undefined;
+    if (!has) return 'missing';
+    if (!had) return 'extra';
+    if (!before || !after || !hasLabel(before, row) || !hasLabel(after, row)) {
+      const failed = (experiment: typeof other) =>
+        experiment.failed[row]! > 0 && !hasLabel(experiment.labels.get(key), row);
+      return failed(baseline) || failed(other) ? 'errored' : 'unscored';
+    }
+    const [start, end] = [after.starts[row]!, after.starts[row + 1]!];
+    if (end - start !== before.starts[row + 1]! - before.starts[row]!) return 'changed';
+    for (let at = start; at < end; at++) {
+      const code = after.codes[at]!;
+      if (!whole[code] || shareOf(before, row, places[code]!) !== after.shares[at]) return 'changed';
+    }
+    return 'same';
+  };
+}
+
+/**
+ * Rows by their label in the baseline and in another experiment: a list for each value of the baseline, with a number for
+ * each value of the other one, in the order of `values`; after them what has another label, then what has none. Each run of
+ * a row in the baseline is held against each of its runs in the experiment, and all of them together count as 1. Rows that
  * one of the two does not have are left out.
  */
 export function transitions(
@@ -55,38 +225,37 @@ export function transitions(
   experiment: number,
 ): number[][] {
   const [baseline, other] = [experiments[0]!, experiments[experiment]!];
-  const places = [placesOf(baseline.categories.get(key), values), placesOf(other.categories.get(key), values)];
-  const [before, after] = [baseline.categories.get(key)?.codes, other.categories.get(key)?.codes];
   const none = values.length + 1;
   const matrix = Array.from({ length: none + 1 }, () => new Array<number>(none + 1).fill(0));
+  const [before, after] = [baseline, other].map(({ labels }) => sharesOf(labels.get(key), values)) as [Shares, Shares];
   for (let row = 0; row < rows; row++) {
     if (!baseline.runs[row] || !other.runs[row]) continue;
-    const from = places[0]![before?.[row] ?? -1] ?? none;
-    const to = places[1]![after?.[row] ?? -1] ?? none;
-    matrix[from]![to]!++;
+    const to = after(row);
+    for (const [from, part] of before(row)) for (const [place, share] of to) matrix[from]![place]! += part * share;
   }
-  return matrix;
+  return matrix.map((line) => line.map(tidy));
 }
 
-/** Where each label of a column stands among the values, after all of them when it does not. */
-function placesOf(column: KeyValues | undefined, values: readonly string[]): number[] {
-  const places = new Map(values.map((value, place) => [value, place]));
-  return (column?.labels ?? []).map((label) => places.get(label) ?? values.length);
+function isAlone({ starts }: KeyLabels, row: number): boolean {
+  return starts[row + 1]! - starts[row]! === 1;
 }
 
-function countsOf(column: KeyValues | undefined): Map<string, number> {
-  const counts = new Map<string, number>();
-  if (!column) return counts;
-  for (const code of column.codes) {
-    if (code < 0) continue;
-    const label = column.labels[code]!;
-    counts.set(label, (counts.get(label) ?? 0) + 1);
-  }
-  return counts;
-}
+type Shares = (row: number) => ReadonlyMap<number, number>;
 
-function sum(numbers: Iterable<number>): number {
-  let total = 0;
-  for (const one of numbers) total += one;
-  return total;
+/** The share of each value of a row by its place, after all of them what has another label, then what has none. */
+function sharesOf(column: KeyLabels | undefined, values: readonly string[]): Shares {
+  const places = placesIn(values, column);
+  const none = new Map([[values.length + 1, 1]]);
+  const alone = Array.from(places, (place) => new Map([[place < 0 ? values.length : place, 1]]));
+  return (row) => {
+    if (!column || !hasLabel(column, row)) return none;
+    if (isAlone(column, row)) return alone[column.codes[column.starts[row]!]!]!;
+    const shares = new Map<number, number>();
+    for (let at = column.starts[row]!; at < column.starts[row + 1]!; at++) {
+      const found = places[column.codes[at]!]!;
+      const place = found < 0 ? values.length : found;
+      shares.set(place, (shares.get(place) ?? 0) + column.shares[at]!);
+    }
+    return shares;
+  };
 }

@@ -1,5 +1,6 @@
 import { unquoted } from '../platform-json';
 import type { KeyComparison, KeyResult } from './compare-results';
+import type { CategoryComparison } from './categories';
 import type { ComparedRow } from './compare-rows.queries';
 import type { Comparison } from './compare.service';
 
@@ -27,7 +28,7 @@ export function comparisonJson(datasetId: string, comparison: Comparison) {
       error_rate: runCount ? errorCount / runCount : null,
       latency: latencies[index]!,
     })),
-    keys: keys.map(keyJson),
+    keys,
     categories,
     experiment_scores: experimentScores,
     warnings,
@@ -61,6 +62,7 @@ export function pageJson(
             error_preview: preview(cell.error === null ? null : unquoted(cell.error), ERROR_BYTES),
             outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
             scores: cell.scores,
+            labels: cell.labels,
           },
       ),
     })),
@@ -69,7 +71,7 @@ export function pageJson(
 
 /** The comparison in less than 4 KB: rounded, warnings by their codes, and as many keys as fit. */
 export function summaryJson(datasetId: string, comparison: Comparison) {
-  const { table, keys, experimentScores, latencies, warnings } = comparison;
+  const { table, keys, categories, experimentScores, latencies, warnings } = comparison;
   const summary = {
     dataset_id: datasetId,
     baseline: table.experiments[0]!.id,
@@ -83,6 +85,7 @@ export function summaryJson(datasetId: string, comparison: Comparison) {
       p99: rounded(latencies[index]?.p99),
     })),
     keys: [] as ReturnType<typeof shortKey>[],
+    categories: [] as ReturnType<typeof shortCategory>[],
     experiment_scores: [] as { key: string | null; values: (number | null)[] }[],
     warnings: [...new Set(warnings.map(({ code }) => code))],
     omitted: 0,
@@ -92,6 +95,12 @@ export function summaryJson(datasetId: string, comparison: Comparison) {
     summary.keys.push(shortKey(key, summary.experiments));
     if (bytes() <= SUMMARY_BYTES) continue;
     summary.keys.pop();
+    summary.omitted++;
+  }
+  for (const category of categories) {
+    summary.categories.push(shortCategory(category));
+    if (bytes() <= SUMMARY_BYTES) continue;
+    summary.categories.pop();
     summary.omitted++;
   }
   for (const { key, results } of experimentScores) {
@@ -119,10 +128,6 @@ function sizeOf(text: string): number {
   return Buffer.byteLength(JSON.stringify(text));
 }
 
-function keyJson({ key, kind, direction, results }: KeyComparison) {
-  return { key, kind, direction, results };
-}
-
 function shortKey({ key, direction, results }: KeyComparison, experiments: readonly { readonly id: string }[]) {
   return {
     key: preview(key, NAME_BYTES),
@@ -133,6 +138,16 @@ function shortKey({ key, direction, results }: KeyComparison, experiments: reado
         experiments.findIndex(({ id }) => id === result.experiment),
       ),
     ),
+  };
+}
+
+function shortCategory({ key, results }: CategoryComparison) {
+  return {
+    key: preview(key, NAME_BYTES),
+    results: results.slice(1).map(({ p, verdict, row_counts: rows }, place) => ({
+      ...{ experiment: place + 1, same: rows?.same ?? 0, changed: rows?.changed ?? 0 },
+      ...{ p: rounded(p), verdict: verdict ?? ('not clear' as const) },
+    })),
   };
 }
 

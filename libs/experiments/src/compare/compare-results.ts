@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ExperimentScores, KeyScores, ScoreTable } from './compare-scores.queries';
+import type { ExperimentScores, KeyScores, ScoreTable } from './score-table';
 import { meanOf, quantile, type Test, testNumeric, testPassFail } from './comparison';
 
 /** Kinds of a row, by its change between the baseline and an experiment. */
@@ -48,6 +48,8 @@ export interface KeyComparison {
   readonly key: string;
   readonly kind: 'pass/fail' | 'numeric';
   readonly direction: Direction;
+  /** The number that stands for each label; absent when no label has one. */
+  readonly label_values?: Readonly<Record<string, number>>;
   readonly results: readonly KeyResult[];
 }
 
@@ -73,7 +75,8 @@ export async function compareKey(table: ScoreTable, key: string, direction: Dire
     await setImmediate();
     results.push(compareScores(table, other, key, kind, direction));
   }
-  return { key, kind, direction, results };
+  const values = table.labelValues.get(key);
+  return { key, kind, direction, ...(values && { label_values: Object.fromEntries(values) }), results };
 }
 
 /** Returns `pass/fail` when all scores of a key are 0 or 1, else `numeric`. */
@@ -99,7 +102,10 @@ export function compareLatency(experiment: ExperimentScores, baseline: Experimen
  * scores have: 1 for a failure where the baseline had none, below 0 for rows that only got better, NaN where nothing is
  * compared.
  */
-export function regressions(table: ScoreTable, keys: readonly KeyComparison[]): Float64Array {
+export function regressions(
+  table: ScoreTable,
+  keys: readonly Pick<KeyComparison, 'key' | 'direction'>[],
+): Float64Array {
   const [baseline, ...others] = table.experiments;
   const worst = new Float64Array(table.rows).fill(NOT_COMPARED);
   if (!baseline) return worst;

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { exampleIdAt } from './compare-scores.queries';
+import { exampleIdAt } from './score-table';
+import { type RowLabels, rowLabels } from './labels';
 import type { Comparison } from './compare.service';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { latencyOf } from '../sql';
@@ -15,6 +16,8 @@ interface Cell {
   readonly outputs: string | null;
   /** By the comparison's keys, null where there is none. */
   readonly scores: readonly (number | null)[];
+  /** By key the share of each label that the runs of the row have. */
+  readonly labels: RowLabels;
 }
 
 /** One row of a comparison: its example, and a cell for each experiment in their order, null where it was not run. */
@@ -54,7 +57,7 @@ export async function readRows(
   rows: ArrayLike<number>,
   characters?: number,
 ): Promise<ComparedRow[]> {
-  const { table, keys, worst } = comparison;
+  const { table, keys, categories, worst } = comparison;
   const ids = Array.from(rows, (row) => exampleIdAt(table, row));
   const cut = (column: string) => (characters === undefined ? column : `left(${column}, ${characters})`);
   const [examples, runs] = await Promise.all([
@@ -81,7 +84,8 @@ export async function readRows(
     const cells = found.map((run, number) => {
       const experiment = table.experiments[number]!;
       const scores = keys.map(({ key }) => finite(experiment.keys.get(key)?.means[row]));
-      return run ? { ...run, run_id: run.id, runs: experiment.runs[row]!, scores } : null;
+      const labels = rowLabels(experiment, categories, row);
+      return run ? { ...run, run_id: run.id, runs: experiment.runs[row]!, scores, labels } : null;
     });
     return {
       example: id,

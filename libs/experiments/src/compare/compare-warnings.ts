@@ -1,5 +1,5 @@
-import type { KeyComparison } from './compare-results';
-import type { ExperimentScores, ScoreTable } from './compare-scores.queries';
+import { unvaluedLabels } from './labels';
+import type { ExperimentScores, ScoreTable } from './score-table';
 
 /** Something that makes a comparison less sound. `rows` tells how many rows it concerns, where that can be told. */
 export interface Warning {
@@ -12,7 +12,10 @@ export interface Warning {
     | 'key not scored'
     | 'scores outside configuration'
     | 'keys left out'
-    | 'several scores on a run';
+    | 'several scores on a run'
+    | 'labels without a value'
+    | 'values not compared'
+    | 'warnings left out';
   readonly message: string;
   readonly experiment?: string;
   readonly key?: string;
@@ -25,12 +28,11 @@ export interface Bounds {
   readonly max?: number;
 }
 
-/** Warnings about the trust that a comparison with the first experiment of the table deserves. */
-export function warningsOf(
-  table: ScoreTable,
-  keys: readonly KeyComparison[],
-  bounds: ReadonlyMap<string, Bounds>,
-): Warning[] {
+/** Warnings in an answer: there can be several for each key and experiment. */
+const MOST_WARNINGS = 500;
+
+/** Warnings about a comparison with the first experiment of the table; `keys` are those with scores. */
+export function warningsOf(table: ScoreTable, keys: readonly string[], bounds: ReadonlyMap<string, Bounds>): Warning[] {
   const [baseline, ...others] = table.experiments;
   const warnings: Warning[] = [];
   for (const { id, name, persisted } of table.experiments) {
@@ -44,8 +46,28 @@ export function warningsOf(
   }
   if (!baseline) return warnings;
   for (const other of others) warnings.push(...rowWarnings(table, baseline, other));
-  for (const { key } of keys) warnings.push(...scoreWarnings(table, key, bounds.get(key)));
+  for (const key of keys) warnings.push(...scoreWarnings(table, key, bounds.get(key)));
+  for (const [place, { id, name, structures }] of table.experiments.entries()) {
+    for (const key of table.labelValues.keys()) {
+      const found = unvaluedLabels(table, place, key);
+      if (!found) continue;
+      const message = `${name} has labels of ${key} that have no value, in ${found.rows} rows: ${found.shown}.`;
+      warnings.push({ code: 'labels without a value', experiment: id, key, rows: found.rows, message });
+    }
+    for (const [key, { size }] of structures) {
+      const message = `${name} has objects or lists as values of ${key} in ${size} rows, which are not compared.`;
+      warnings.push({ code: 'values not compared', experiment: id, key, rows: size, message });
+    }
+  }
   return warnings;
+}
+
+/** The first warnings; when there are more, the last one says how many are left out. */
+export function keptWarnings(warnings: readonly Warning[]): Warning[] {
+  if (warnings.length <= MOST_WARNINGS) return [...warnings];
+  const kept = warnings.slice(0, MOST_WARNINGS - 1);
+  const further = warnings.length - kept.length;
+  return [...kept, { code: 'warnings left out', message: `${further} further warnings are left out.` }];
 }
 
 function rowWarnings(table: ScoreTable, baseline: ExperimentScores, other: ExperimentScores): Warning[] {
@@ -69,17 +91,18 @@ function rowWarnings(table: ScoreTable, baseline: ExperimentScores, other: Exper
   return warnings;
 }
 
-function scoreWarnings({ experiments }: ScoreTable, key: string, bounds: Bounds | undefined): Warning[] {
+function scoreWarnings({ experiments, labelValues }: ScoreTable, key: string, bounds: Bounds | undefined): Warning[] {
   const scores = experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
   const warnings: Warning[] = experiments
     .filter((experiment) => !experiment.keys.has(key))
-    .map(({ id, name }) => ({
-      code: 'key not scored',
-      key,
-      experiment: id,
-      message: `${name} has no score of ${key}.`,
-    }));
-  if (new Set(scores.map(({ passFail }) => passFail)).size > 1) {
+    .map(({ id, name, labels }) => {
+      const message = labels.has(key)
+        ? `${name} has labels of ${key} in place of scores.`
+        : `${name} has no score of ${key}.`;
+      return { code: labels.has(key) ? 'score kinds differ' : 'key not scored', key, experiment: id, message };
+    });
+  // Labels that have values are 0 and 1 by chance.
+  if (!labelValues.has(key) && new Set(scores.map(({ passFail }) => passFail)).size > 1) {
     const message = `Some experiments score ${key} as 0 or 1, others with further numbers.`;
     warnings.push({ code: 'score kinds differ', key, message });
   }

@@ -13,7 +13,7 @@ const warning = object('ComparisonWarning', {
     oneOf(
       ...['rows being stored', 'example versions differ', 'row sets differ', 'score kinds differ'],
       ...['score sources differ', 'key not scored', 'scores outside configuration', 'keys left out'],
-      'several scores on a run',
+      ...['several scores on a run', 'labels without a value', 'values not compared', 'warnings left out'],
     ),
     'What makes the comparison less sound.',
   ),
@@ -73,6 +73,63 @@ const result = object('KeyResult', {
   'verdict?': verdict,
   'counts?': noted(counts, 'How the rows compare with the baseline; absent for it.'),
 });
+const labelVerdict = oneOf('changed', 'not clear');
+const categoryResult = object('CategoryResult', {
+  experiment: noted(uuid, 'Experiment that the result is about.'),
+  scored: noted(integer, 'Number of rows with a label.'),
+  runs: noted(integer, 'Number of runs with a label, of the `run_count` of the experiment.'),
+  counts: noted(
+    list(number),
+    'Number of rows with each label, in the order of `values`. A row that was run three times, twice with one label and once with another, counts ⅔ and ⅓.',
+  ),
+  other: noted(number, 'Number of rows with any other label.'),
+  'row_counts?': noted(
+    object('LabelCounts', {
+      rows: noted(integer, 'Rows that either of the two has: the sum of all others.'),
+      same: noted(integer, 'Rows whose labels have the same shares as in the baseline.'),
+      changed: noted(integer, 'Rows with other labels than in the baseline, or with other shares of them.'),
+      missing: noted(integer, 'Only the baseline has the row.'),
+      extra: noted(integer, 'Only the experiment has the row.'),
+      errored: noted(integer, 'One of them failed and has no label.'),
+      unscored: noted(integer, 'One of them has no label.'),
+    }),
+    'What became of the rows; absent for the baseline, like all below.',
+  ),
+  'shares?': noted(
+    nullable(
+      list(
+        object('LabelShare', {
+          difference: noted(
+            number,
+            'Share of the label minus that in the baseline, over the rows that both have labelled.',
+          ),
+          more: noted(integer, 'Rows that have more of the label than in the baseline.'),
+          fewer: noted(integer, 'Rows that have less of the label than in the baseline.'),
+          p: noted(number, 'Probability of such a change by chance: exact sign test of `more` and `fewer`, two-sided.'),
+        }),
+      ),
+    ),
+    'How the share of each of `values` changed; null when no row has a label in both.',
+  ),
+  'p?': noted(
+    nullable(number),
+    'The smallest `p` of all labels, corrected for their number (Bonferroni); null when no row has a label in both.',
+  ),
+  'verdict?': noted(labelVerdict, '`changed` when `p` is below 0.05. It does not say which is better.'),
+  'changes?': noted(
+    list(
+      object('LabelTransition', {
+        from: noted(nullable(text), 'Label in the baseline; null for one that is not among `values`.'),
+        to: noted(nullable(text), 'Label in the experiment; null for one that is not among `values`.'),
+        rows: noted(
+          number,
+          'Number of rows; every run of a row in the baseline is held against every run of it in the experiment.',
+        ),
+      }),
+    ),
+    'From which label to which other one rows went, the most frequent first, at most 20.',
+  ),
+});
 const latency = object('LatencyResult', {
   p50: noted(nullable(number), 'Median latency, in seconds; null without a run that ended.'),
   p99: noted(nullable(number), '99th percentile of the latency, in seconds; null without a run that ended.'),
@@ -87,6 +144,10 @@ const cell = object('ComparisonCell', {
   error_preview: noted(nullable(text), 'First kilobyte of the error; null without an error.'),
   outputs_preview: noted(nullable(text), 'First kilobyte of the outputs; null without outputs.'),
   scores: noted(list(nullable(number)), 'Scores in the order of `keys`; null where the row has none.'),
+  labels: noted(
+    map(map(number)),
+    'Labels of the row by key of `categories`, each with its share of the runs of the row: 1 where all of them have it.',
+  ),
 });
 const row = object('ComparisonRow', {
   example_id: noted(uuid, 'Example that the row is about.'),
@@ -126,6 +187,7 @@ export const comparison = object('Comparison', {
         key: noted(text, 'Feedback key.'),
         kind: noted(oneOf('pass/fail', 'numeric'), '`pass/fail` when all scores are 0 or 1.'),
         direction: noted(direction, 'Which scores are better.'),
+        'label_values?': noted(map(number), 'The number that stands for each label; absent when labels have none.'),
         results: noted(list(result), 'One result for each experiment, in the order of `experiments`.'),
       }),
     ),
@@ -136,18 +198,15 @@ export const comparison = object('Comparison', {
       object('CategoryComparison', {
         key: noted(text, 'Feedback key.'),
         kind: noted(oneOf('category'), 'Values that are no scores.'),
-        values: noted(list(text), 'The most frequent values, at most 20, cut to 100 characters.'),
-        results: noted(
-          list(
-            object('CategoryResult', {
-              experiment: noted(uuid, 'Experiment that the result is about.'),
-              scored: noted(integer, 'Number of rows with a value.'),
-              counts: noted(list(integer), 'Number of rows with each value, in the order of `values`.'),
-              other: noted(integer, 'Number of rows with any other value.'),
-            }),
-          ),
-          'One result for each experiment, in the order of `experiments`.',
+        values: noted(
+          list(text),
+          'The most frequent labels, at most 20, cut to 100 characters. Those that have values come first, the highest value first.',
         ),
+        'label_values?': noted(
+          list(nullable(number)),
+          'The number that stands for each of `values`, null for one without; absent when labels of the key have none.',
+        ),
+        results: noted(list(categoryResult), 'One result for each experiment, in the order of `experiments`.'),
       }),
     ),
     'Feedback keys with values that are no scores, such as `"friendly"`; at most 20.',
@@ -164,6 +223,10 @@ export const comparison = object('Comparison', {
               value: noted(nullable(number), 'The score, the mean of several of the key; null without one.'),
               scored: noted(integer, 'Number of scores that `value` is the mean of.'),
               values: noted(map(integer), 'How often it has each value that is no score.'),
+              'structured?': noted(
+                boolean,
+                'True when it has a value that is an object, a list or a long text, which is not compared; else absent.',
+              ),
               'difference?': noted(
                 nullable(number),
                 '`value` minus that of the baseline; null where one of the two has none, absent for the baseline. One number each is not tested.',
@@ -247,6 +310,29 @@ export const comparisonSummary = object('ComparisonSummary', {
       }),
     ),
     'The comparison by feedback key, rounded.',
+  ),
+  categories: noted(
+    list(
+      object('SummarizedCategory', {
+        key: noted(nullable(text), 'Feedback key; null where it did not fit.'),
+        results: noted(
+          list(
+            object('SummarizedLabels', {
+              experiment: noted(integer, 'Place of the experiment in `experiments`, from 0.'),
+              same: noted(integer, 'Rows whose labels have the same shares as in the baseline.'),
+              changed: noted(integer, 'Rows with other labels than in the baseline, or with other shares of them.'),
+              p: noted(
+                nullable(number),
+                'The smallest `p` of all labels, corrected for their number; null when no row has a label in both.',
+              ),
+              verdict: noted(labelVerdict, '`changed` when `p` is below 0.05.'),
+            }),
+          ),
+          'Results of the experiments, without the baseline.',
+        ),
+      }),
+    ),
+    'Feedback keys with labels, rounded.',
   ),
   experiment_scores: noted(
     list(

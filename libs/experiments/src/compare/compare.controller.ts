@@ -14,17 +14,13 @@ import {
 } from '@fairlead/api';
 import {
   BadRequest,
-  bool,
   csv,
   type Infer,
   int,
-  list,
   literal,
   note,
-  num,
   object,
   optional,
-  record,
   str,
   Unavailable,
   uuid,
@@ -41,6 +37,7 @@ import { chosenRows, pageOffset, placeOf } from './compare.selection';
 import { type Comparison, type ComparisonRequest, Comparisons } from './compare.service';
 import { distributionsOf, FRACTIONS } from './distributions';
 import { judge } from './comparison-gate';
+import { gateBody, labelValuesOf, labelValuesText } from './gate-limits';
 import { idPath, oneOrMany } from '../reading.http';
 
 const compared = {
@@ -52,7 +49,11 @@ const compared = {
     optional(uuid()),
     'Experiment that the others are measured against. Default: the first of `experiments`.',
   ),
-  key: note(optional(oneOrMany(str())), 'Only these feedback keys; repeatable. Default: all, 50 at most.'),
+  key: note(
+    optional(oneOrMany(str())),
+    'Only these feedback keys; repeatable. Default: all; a comparison shows 50 of them at most.',
+  ),
+  label_values: labelValuesText,
   lower_is_better: note(optional(csv(str())), 'Feedback keys whose lower scores are better; separated by commas.'),
   higher_is_better: note(optional(csv(str())), 'Feedback keys whose higher scores are better; separated by commas.'),
 };
@@ -68,6 +69,7 @@ const distributionsQuery = object({
   experiments: compared.experiments,
   baseline: compared.baseline,
   key: note(str(), 'Feedback key whose scores, or values that are no scores, are counted.'),
+  label_values: compared.label_values,
   bins: note(optional(int({ ge: 1, le: 100 }), 20), 'Number of bins of numeric scores, all of the same width.'),
 });
 const exportQuery = object({
@@ -75,58 +77,10 @@ const exportQuery = object({
   ...chosenRows,
   format: note(optional(literal(['csv', 'jsonl']), 'csv'), 'CSV, or JSON Lines.'),
 });
-// A limit that is misspelt would not be checked, and what should fail would pass.
-const keyLimits = object(
-  {
-    min_mean: note(optional(num()), 'Fails when the mean of the scores is lower.'),
-    max_mean: note(optional(num()), 'Fails when the mean of the scores is higher.'),
-    max_drop: note(
-      optional(num()),
-      'Fails when the mean is worse than that of the baseline by more, in the direction of the key.',
-    ),
-    max_worse: note(optional(int({ ge: 0 })), 'Fails when more rows are worse than in the baseline.'),
-    min_scored: note(
-      optional(num({ ge: 0, le: 1 })),
-      'Fails when a smaller share of the rows that the baseline has scored is scored, from 0 to 1; otherwise the rows without a score leave nothing undecided. Without scores in the baseline, the share of the rows of the experiment.',
-    ),
-  },
-  'ComparisonGateKey',
-  { closed: true },
-);
-const gateBody = object(
-  {
-    experiments: note(list(uuid(), { min: 1, max: 20 }), 'Experiments that the gate checks.'),
-    baseline: note(uuid(), 'Experiment that they are measured against.'),
-    lower_is_better: note(optional(list(str()), []), 'Feedback keys whose lower scores are better.'),
-    higher_is_better: note(optional(list(str()), []), 'Feedback keys whose higher scores are better.'),
-    keys: note(
-      optional(record(keyLimits), {}),
-      'Limits by feedback key; a limit that cannot be checked makes the gate undecided.',
-    ),
-    allow_significant_regressions: note(
-      optional(bool(), false),
-      'False: a key that is significantly worse fails, with or without a limit.',
-    ),
-    max_error_rate: note(optional(num()), 'Fails when a larger share of the runs failed; from 0 to 1.'),
-    max_missing: note(optional(int({ ge: 0 })), 'Fails when the experiment lacks more rows of the baseline.'),
-    max_latency_p50_increase: note(
-      optional(num()),
-      'Fails when the median latency is higher by more than so many seconds.',
-    ),
-    max_latency_p99_increase: note(
-      optional(num()),
-      'Fails when the 99th percentile of the latency is higher by more than so many seconds.',
-    ),
-  },
-  'ComparisonGate',
-  { closed: true },
-);
 const datasetPath = idPath('dataset_id');
 /** Time for which a gate or an export waits for the rows of a fresh upload, and the interval of its looks (ms). */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 100;
-/** Warnings in the answer of a gate: there can be several for each key and experiment. */
-const MOST_WARNINGS = 500;
 
 /** Comparisons of experiments on the same dataset. */
 @Area('Comparisons')
@@ -177,12 +131,13 @@ export class CompareController {
   async distributions(
     @Context() context: CommandContext,
     @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
-    @Query(distributionsQuery) { key, bins, ...asked }: Infer<typeof distributionsQuery>,
+    @Query(distributionsQuery) { key, bins, label_values, ...asked }: Infer<typeof distributionsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const request = { datasetId: id, ...asked, lowerIsBetter: [], higherIsBetter: [] };
+    const labelValues = labelValuesOf(label_values);
+    const request = { datasetId: id, ...asked, lowerIsBetter: [], higherIsBetter: [], labelValues };
     const comparison = await this.comparisons.compare(context.tenantId, request);
-    const found = distributionsOf(comparison, key, bins);
+    const found = await distributionsOf(comparison, key, bins);
     if (!found) throw new BadRequest(`The key ${JSON.stringify(key)} is not compared.`);
     const baseline = comparison.table.experiments[0]!.id;
     return unlessKnown(reply, { dataset_id: id, baseline, key, fractions: FRACTIONS, ...found });
@@ -233,10 +188,11 @@ export class CompareController {
       baseline: limits.baseline,
       lowerIsBetter: limits.lower_is_better,
       higherIsBetter: limits.higher_is_better,
+      labelValues: limits.label_values,
       everyKey: Object.keys(limits.keys),
     };
     const comparison = await this.settled(context.tenantId, asked);
-    return { ...judge(comparison, limits), warnings: comparison.warnings.slice(0, MOST_WARNINGS) };
+    return { ...judge(comparison, limits), warnings: comparison.warnings };
   }
 
   /** The comparison once the rows of all experiments are stored. @throws Unavailable when that takes long */
@@ -262,5 +218,6 @@ function requestOf(
     keys: asked.key,
     lowerIsBetter: asked.lower_is_better ?? [],
     higherIsBetter: asked.higher_is_better ?? [],
+    labelValues: labelValuesOf(asked.label_values),
   };
 }

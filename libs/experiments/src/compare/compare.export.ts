@@ -9,6 +9,7 @@ import {
   readLines,
   type RunFeedback,
 } from './export-runs.queries';
+import type { RowLabels } from './labels';
 import { type Cell, csvLine, oneLine } from '../lines';
 import { array, number, object, raw, text, unquoted } from '../platform-json';
 import { memberSlices } from '../upload/json-slices';
@@ -38,6 +39,10 @@ export async function csvExport(
   const { table, experimentScores } = comparison;
   const columns = await findKeyColumns(pool, comparison, keys);
   const several = table.experiments.length > 1;
+  // The label of one run alone is in a column of its own.
+  const repeated = table.experiments.map(({ runs, labels }) =>
+    runs.some((count) => count > 1) ? [...labels.keys()].sort() : [],
+  );
   const ofWhole = table.experiments.map((_, place) =>
     experimentScores.flatMap(({ key, results }): [string, Cell][] => {
       const { value, values } = results[place]!;
@@ -49,7 +54,9 @@ export async function csvExport(
   const header = ['example_id', 'row_id', 'name', 'inputs', 'reference_outputs', 'repetition'];
   if (several) header.push('regression');
   for (const [place, { name }] of table.experiments.entries()) {
-    const own = [...OF_RUN, ...USED, ...columns[place]!.flatMap(namesOf), ...ofWhole[place]!.map(([title]) => title)];
+    const ofRows = repeated[place]!.map((key) => `labels ${key}`);
+    const ofKeys = [...columns[place]!.flatMap(namesOf), ...ofRows];
+    const own = [...OF_RUN, ...USED, ...ofKeys, ...ofWhole[place]!.map(([title]) => title)];
     for (const column of own) header.push(several ? `${name}: ${column}` : column);
   }
   if (header.length > MOST_COLUMNS) {
@@ -63,12 +70,17 @@ export async function csvExport(
       const { example, rowId, name, inputs, referenceOutputs, repetition, regression, counts } = line;
       const cells = line.runs.flatMap((run, place) => [
         ...runCells(run, counts[place]!, columns[place]!),
+        ...repeated[place]!.map((key) => sharesCell(line.labels[place]![key])),
         ...ofWhole[place]!.map(([, value]) => value),
       ]);
       const common = [example, rowId, name, inputs, referenceOutputs, repetition];
       yield csvLine([...common, ...(several ? [regression] : []), ...cells]);
     }
   };
+}
+
+function sharesCell(shares: RowLabels[string] | undefined): Cell {
+  return shares ? JSON.stringify(shares) : null;
 }
 
 function namesOf({ key, scores, values, comments }: KeyColumns): string[] {
@@ -123,9 +135,10 @@ function lineJson(line: ExportedLine, { table, experimentScores }: Comparison): 
     const experiment_scores = object(Object.fromEntries(ofWhole) as Record<string, string>);
     const run = line.runs[place] ?? null;
     const runs = number(line.counts[place] ?? 0);
+    const labels = JSON.stringify(line.labels[place]);
     return run
-      ? object({ ...about, ...runJson(run), runs, experiment_scores })
-      : object({ ...about, run_id: 'null', runs, experiment_scores });
+      ? object({ ...about, ...runJson(run), runs, labels, experiment_scores })
+      : object({ ...about, run_id: 'null', runs, labels, experiment_scores });
   });
   return oneLine(
     object({

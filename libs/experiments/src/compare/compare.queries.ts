@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { IdTable } from '../storage/id-table';
 import { containing, storable } from '../sql';
-import type { ScoreTable } from './compare-scores.queries';
+import type { LabelValues, ScoreTable } from './score-table';
 
 /**
  * By row of the table, 1 for each whose example or one of whose runs holds a text: in its inputs, expected outputs, outputs
@@ -79,4 +79,50 @@ export async function datasetStamp(pool: Pool, datasetId: string): Promise<strin
     datasetId,
   ]);
   return rows[0]?.stamp ?? '';
+}
+
+/** Bytes of a feedback configuration whose categories are read. */
+const MOST_CONFIG_BYTES = 256 * 1024;
+
+/**
+ * The numbers that the feedback configurations of a tenant give to labels, by key: `value` of the category with this
+ * `label`. A label with several different values has none.
+ */
+export async function configuredLabels(
+  pool: Pool,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<Map<string, LabelValues>> {
+  if (keys.length === 0) return new Map();
+  const { rows } = await pool.query<{ key: string; config: string }>(
+    `select key, config from feedback_configs
+     where tenant_id = $1 and key = any($2::text[]) and octet_length(config) <= ${MOST_CONFIG_BYTES}`,
+    [tenantId, keys.map(storable)],
+  );
+  return new Map(rows.map(({ key, config }) => [key, labelsOf(JSON.parse(config))]));
+}
+
+function labelsOf(config: unknown): LabelValues {
+  const { categories } = (config ?? {}) as { categories?: unknown };
+  const values = new Map<string, number>();
+  const twice = new Set<string>();
+  for (const one of Array.isArray(categories) ? (categories as unknown[]) : []) {
+    const { label, value } = (one ?? {}) as { label?: unknown; value?: unknown };
+    if (typeof label !== 'string' || typeof value !== 'number' || !Number.isFinite(value)) continue;
+    if (values.has(label) && values.get(label) !== value) twice.add(label);
+    values.set(label, value);
+  }
+  for (const label of twice) values.delete(label);
+  return values;
+}
+
+/** `<session> <key>` of each value of a whole session that is an object, a list or a text that is too long to be counted. */
+export async function structuredScores(pool: Pool, sessions: readonly string[]): Promise<Set<string>> {
+  const { rows } = await pool.query<{ about: string }>(
+    `select distinct session_id || ' ' || key as about from feedback
+     where session_id = any($1::uuid[]) and run_id is null and comparative_experiment_id is null and score is null
+       and (left(value, 1) in ('{', '[') or length(value) > 250)`,
+    [sessions],
+  );
+  return new Set(rows.map(({ about }) => about));
 }

@@ -1,23 +1,32 @@
 import { BadRequest, note, optional, refine, str } from '@fairlead/schema';
 import { oneOrMany } from '../reading.http';
-import { type KeyComparison, ROW_KINDS, type RowKind, rowKind } from './compare-results';
-import type { ScoreTable } from './compare-scores.queries';
+import { type LabelKind, labelKinds } from './categories';
+import { type Direction, type KeyComparison, ROW_KINDS, type RowKind, rowKind } from './compare-results';
+import { labelTests } from './labels';
+import type { ScoreTable } from './score-table';
 
 /** The compared rows of a comparison, and their orders. */
 export interface SelectableRows {
   readonly table: ScoreTable;
   readonly keys: readonly KeyComparison[];
+  /** The direction of every key with scores, also of those that are not among `keys`. */
+  readonly directions: ReadonlyMap<string, Direction>;
   /** By row of the table. */
   readonly worst: Float64Array;
   /** Rows of the table, the worst regression first. */
   readonly order: Uint32Array;
 }
 
-/** Rows that became one of some kinds in an experiment, on a key. */
+/** Outcomes that a filter can ask for: `changed` is another label, or a score that is better or worse. */
+const KINDS = [...ROW_KINDS, 'changed'] as const;
+
+/** Rows that became one of some kinds in an experiment on a key, or whose label went from one to another. */
 interface RowFilter {
   readonly experiment: string;
-  readonly kinds: readonly RowKind[];
   readonly key: string;
+  readonly kinds: readonly (RowKind | LabelKind)[];
+  /** In place of kinds; a label is undefined where any other one will do. */
+  readonly label?: { readonly from?: string; readonly to?: string };
 }
 
 const SORTS = ['regression', 'improvement', 'row'] as const;
@@ -26,19 +35,19 @@ type RowSort =
   (typeof SORTS)[number] | { readonly experiment: string; readonly key: string } | { readonly slowest: string };
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const FILTER = new RegExp(`^(${UUID}):([a-z,]+):(.+)$`, 'is');
+const FILTER = new RegExp(`^(${UUID}):(?:([a-z,]+)|label=([^:,]*),([^:,]*)):(.+)$`, 'is');
 const LATENCY = new RegExp(`^latency:(${UUID})$`, 'i');
 const DIFFERENCE = new RegExp(`^difference:(${UUID}):(.+)$`, 'is');
 
 const MOST_TEXT = 256;
-const FILTER_FORM = '<experiment>:<kind,…>:<key>';
+const FILTER_FORM = '<experiment>:<kind,…>:<key> or <experiment>:label=<from>,<to>:<key>';
 const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
 /** Members of a query that say which rows, in which order. */
 export const chosenRows = {
   rows: optional(
     note(
       oneOrMany(refine(str(), (text) => (parseRowFilter(text) ? undefined : `give ${FILTER_FORM}`))),
-      `${FILTER_FORM}: only rows that became one of the kinds ${ROW_KINDS.join(', ')}; of several filters all must hold.`,
+      `${FILTER_FORM}: only rows that became one of the kinds ${KINDS.join(', ')}, or whose label went from one to another; of several filters all must hold. Labels are percent-encoded; one that is empty stands for any other label.`,
     ),
   ),
   q: optional(
@@ -55,12 +64,28 @@ export const chosenRows = {
   ),
 };
 
-/** Reads `<experiment>:<kind,…>:<key>`; the key stands last because it may hold colons. */
+/** Reads `<experiment>:<kind,…>:<key>` or `…:label=<from>,<to>:…`; the key stands last because it may hold colons. */
 export function parseRowFilter(text: string): RowFilter | undefined {
-  const [, experiment = '', list = '', key = ''] = FILTER.exec(text) ?? [];
-  const kinds = list.split(',').flatMap((name) => ROW_KINDS.find((kind) => kind === name) ?? []);
-  const whole = experiment !== '' && kinds.length === list.split(',').length;
-  return whole ? { experiment: experiment.toLowerCase(), kinds, key } : undefined;
+  const [, id, list = '', from, to, key = ''] = FILTER.exec(text) ?? [];
+  if (id === undefined) return undefined;
+  const experiment = id.toLowerCase();
+  if (from !== undefined) {
+    const label = { from: decoded(from), to: decoded(to!) };
+    // Of two that are empty, and of one that cannot be decoded, nothing would be said.
+    if ((label.from ?? label.to) === undefined || (from && !label.from) || (to && !label.to)) return undefined;
+    return { experiment, kinds: [], label, key };
+  }
+  const kinds = list.split(',').flatMap((name) => KINDS.find((kind) => kind === name) ?? []);
+  return kinds.length === list.split(',').length ? { experiment, kinds, key } : undefined;
+}
+
+/** A label of a filter; undefined when it is empty or no text. */
+function decoded(label: string): string | undefined {
+  try {
+    return decodeURIComponent(label) || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads `regression`, `improvement`, `row`, `difference:<experiment>:<key>` or `latency:<experiment>`. */
@@ -126,17 +151,41 @@ function ranked(rows: Uint32Array, rankOf: (row: number) => number): Uint32Array
 }
 
 function testOf(comparison: SelectableRows, filter: RowFilter): (row: number) => boolean {
+  const { table } = comparison;
+  const { experiment, key, kinds, label } = filter;
+  const place = placeOfExperiment(comparison, experiment);
+  const wanted = new Set<RowKind | LabelKind | undefined>(kinds);
+  const labelled = table.experiments.some(({ labels }) => labels.has(key));
+  if (label) {
+    if (!labelled) throw new BadRequest(`The key ${JSON.stringify(key)} has no labels.`);
+    return labelTests(table, place, key, label);
+  }
+  if (labelled && !comparison.directions.has(key)) {
+    if (wanted.has('better') || wanted.has('worse')) {
+      throw new BadRequest(
+        `The labels of ${JSON.stringify(key)} have no values, so that none of them is better or worse: give them values, or filter by changed.`,
+      );
+    }
+    const kindOf = labelKinds(table, place, key);
+    return (row) => wanted.has(kindOf(row));
+  }
   const { higher, other, baseline, of } = columnsOf(comparison, filter);
-  const wanted = new Set<RowKind | undefined>(filter.kinds);
-  return (row) => wanted.has(rowKind(comparison.table.experiments[0]!, of, [baseline, other], row, higher));
+  if (wanted.delete('changed')) wanted.add('better').add('worse');
+  return (row) => wanted.has(rowKind(table.experiments[0]!, of, [baseline, other], row, higher));
+}
+
+function placeOfExperiment({ table }: SelectableRows, experiment: string): number {
+  const place = table.experiments.findIndex(({ id }) => id === experiment);
+  if (place < 1) throw new BadRequest(`Session ${experiment} is not compared with the baseline.`);
+  return place;
 }
 
 /** The means by row of a key in the baseline and in one experiment. @throws BadRequest */
-function columnsOf({ table, keys }: SelectableRows, { experiment, key }: { experiment: string; key: string }) {
-  const of = table.experiments.slice(1).find(({ id }) => id === experiment);
-  if (!of) throw new BadRequest(`Session ${experiment} is not compared with the baseline.`);
-  const found = keys.find((one) => one.key === key);
-  if (!found) throw new BadRequest(`The key ${JSON.stringify(key)} is not compared.`);
+function columnsOf(comparison: SelectableRows, { experiment, key }: { experiment: string; key: string }) {
+  const { table, directions } = comparison;
+  const of = table.experiments[placeOfExperiment(comparison, experiment)]!;
+  const direction = directions.get(key);
+  if (!direction) throw new BadRequest(`The key ${JSON.stringify(key)} is not compared.`);
   const baseline = table.experiments[0]!.keys.get(key)?.means;
-  return { of, baseline, other: of.keys.get(key)?.means, higher: found.direction === 'higher is better' };
+  return { of, baseline, other: of.keys.get(key)?.means, higher: direction === 'higher is better' };
 }

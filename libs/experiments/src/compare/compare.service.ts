@@ -11,14 +11,22 @@ import {
   regressions,
   worstFirst,
 } from './compare-results';
-import { type Compared, loadScores } from './compare-scores.queries';
+import { loadScores } from './compare-scores.queries';
 import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
-import { compareExperimentScores, type ExperimentScores } from './experiment-scores';
-import { datasetStamp, placesOfRows, rowsWith } from './compare.queries';
+import {
+  compareExperimentScores,
+  type ExperimentScores,
+  hasUnclear,
+  labelledKeys,
+  statisticsOf,
+} from './experiment-scores';
+import { configuredLabels, datasetStamp, placesOfRows, rowsWith, structuredScores } from './compare.queries';
 import { parseRowFilter, parseRowSort, type SelectableRows, selectRows } from './compare.selection';
-import { type Bounds, type Warning, warningsOf } from './compare-warnings';
+import { type Bounds, keptWarnings, type Warning, warningsOf } from './compare-warnings';
+import type { Compared, LabelValues } from './score-table';
 import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
+import { ExperimentLimits } from '../limits';
 
 /** Experiments to compare, by id, with the baseline among them or not; `keys` undefined for all. */
 export interface ComparisonRequest {
@@ -30,6 +38,8 @@ export interface ComparisonRequest {
   readonly everyKey?: readonly string[];
   readonly lowerIsBetter: readonly string[];
   readonly higherIsBetter: readonly string[];
+  /** Numbers for labels by key, in place of those that the feedback configuration of the key gives. */
+  readonly labelValues?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** Everything but the texts of the rows; the baseline is the first experiment of the table. */
@@ -57,6 +67,8 @@ interface SessionRow extends Compared {
 
 interface Config extends Bounds {
   readonly lower: boolean;
+  /** Changes whenever the categories may have changed. */
+  readonly stamp: string;
 }
 
 const MOST_EXPERIMENTS = 20;
@@ -76,7 +88,10 @@ export class Comparisons {
   private readonly running = new Map<string, Promise<Comparison>>();
   private readonly found = new WeakMap<Comparison, Recent<Promise<Uint8Array>>>();
 
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly limits: ExperimentLimits,
+  ) {}
 
   /** @throws NotFound for a dataset or experiment that the tenant does not have, BadRequest for one of another dataset */
   async compare(tenantId: string, request: ComparisonRequest): Promise<Comparison> {
@@ -88,7 +103,9 @@ export class Comparisons {
     const known = this.kept.get(fingerprint) ?? this.running.get(fingerprint);
     if (known) return known;
     const compute = () =>
-      this.compute(sessions, configs, request, (key) => directionOf(key, [asked(request), ofDataset], configs));
+      this.compute(tenantId, sessions, configs, request, (key) =>
+        directionOf(key, [asked(request), ofDataset], configs),
+      );
     if (!settled) return compute();
     const running = sharedReading(compute).finally(() => this.running.delete(fingerprint));
     this.running.set(fingerprint, running);
@@ -121,30 +138,59 @@ export class Comparisons {
   }
 
   private async compute(
+    tenantId: string,
     sessions: readonly SessionRow[],
     configs: ReadonlyMap<string, Config>,
     request: ComparisonRequest,
     direction: (key: string) => Direction,
   ): Promise<Comparison> {
-    const table = await loadScores(this.pool, sessions, request.keys, request.everyKey);
+    const { keys: wanted, everyKey: first } = request;
+    const labelValues = (labelled: readonly string[]) => this.labelValues(tenantId, labelled, request);
+    const table = await loadScores(this.pool, sessions, { keys: wanted, first, labelValues }, this.limits);
     const names = [...new Set(table.experiments.flatMap(({ keys }) => [...keys.keys()]))].sort();
-    const shown = request.keys ?? (request.everyKey ? names : names.slice(0, MOST_KEYS));
+    const shown = wanted ?? (first ? names : names.slice(0, MOST_KEYS));
     const keys: KeyComparison[] = [];
     for (const key of shown) keys.push(await compareKey(table, key, direction(key)));
-    const worst = regressions(table, keys);
-    const warnings = warningsOf(table, keys, configs);
-    const ofValues = categoryKeys(table);
-    const categories = ofValues
-      .slice(0, request.everyKey ? undefined : MOST_CATEGORIES)
-      .map((key) => compareCategories(table, key));
-    const omitted = (request.keys ? 0 : names.length - shown.length) + ofValues.length - categories.length;
+    const directions = new Map([...new Set([...names, ...shown])].map((key) => [key, direction(key)]));
+    const worst = regressions(
+      table,
+      [...directions].map(([key, direction]) => ({ key, direction })),
+    );
+    const warnings = warningsOf(table, [...directions.keys()], configs);
+    const labelled = categoryKeys(table);
+    const categories: CategoryComparison[] = [];
+    for (const key of labelled.slice(0, first ? undefined : MOST_CATEGORIES)) {
+      categories.push(await compareCategories(table, key));
+    }
+    const omitted = (wanted ? 0 : names.length - shown.length) + labelled.length - categories.length;
     if (omitted > 0) {
-      const message = `${omitted} keys are left out: name those to compare with key.`;
-      warnings.push({ code: 'keys left out', message });
+      const message = `${omitted} keys are left out: name those to compare with key. The order of the rows and the warnings are about all keys.`;
+      warnings.unshift({ code: 'keys left out', message });
     }
     const latencies = table.experiments.map((experiment) => compareLatency(experiment, table.experiments[0]));
-    const experimentScores = compareExperimentScores(sessions, request.keys, direction);
-    return { table, keys, categories, experimentScores, latencies, warnings, worst, order: worstFirst(table, worst) };
+    const statistics = sessions.map(statisticsOf);
+    const ofWhole = await this.labelValues(tenantId, statistics.flatMap(labelledKeys), request);
+    const unclear = sessions.filter((_, place) => hasUnclear(statistics[place]!)).map(({ id }) => id);
+    const structured = unclear.length > 0 ? await structuredScores(this.pool, unclear) : new Set<string>();
+    const experimentScores = compareExperimentScores(sessions, statistics, wanted, direction, ofWhole, structured);
+    const order = worstFirst(table, worst);
+    const told = { latencies, warnings: keptWarnings(warnings), worst, order };
+    return { table, keys, directions, categories, experimentScores, ...told };
+  }
+
+  /** The values of labels that the request, or else the feedback configuration of a key, gives. */
+  private async labelValues(
+    tenantId: string,
+    keys: readonly string[],
+    { labelValues: asked = {} }: ComparisonRequest,
+  ): Promise<Map<string, LabelValues>> {
+    const said = new Map(Object.entries(asked).map(([key, values]) => [key, new Map(Object.entries(values))]));
+    const configured = await configuredLabels(
+      this.pool,
+      tenantId,
+      keys.filter((key) => !said.has(key)),
+    );
+    return new Map([...configured, ...said].filter(([, values]) => values.size > 0));
   }
 
   /** The experiments' rows, the baseline's first. */
@@ -175,19 +221,21 @@ export class Comparisons {
       min: number | null;
       max: number | null;
       lower: boolean | null;
+      stamp: string;
     }>(
       `select key, ${bound('min')} as min, ${bound('max')} as max,
-         coalesce(beside, c ->> 'is_lower_score_better' = 'true') as lower
-       from (select key, searchable_json(config) as c, is_lower_score_better as beside
+         coalesce(beside, c ->> 'is_lower_score_better' = 'true') as lower,
+         case when c ? 'categories' then stamp else '' end as stamp
+       from (select key, searchable_json(config) as c, is_lower_score_better as beside, xmin::text as stamp
              from feedback_configs where tenant_id = $1) as configs
-       where jsonb_typeof(c) = 'object' and (c ?| '{min,max,is_lower_score_better}' or beside)
+       where jsonb_typeof(c) = 'object' and (c ?| '{min,max,is_lower_score_better,categories}' or beside)
        order by key limit 10000`,
       [tenantId],
     );
     return new Map(
-      rows.map(({ key, min, max, lower }) => [
+      rows.map(({ key, min, max, lower, stamp }) => [
         key,
-        { min: min ?? undefined, max: max ?? undefined, lower: lower ?? false },
+        { min: min ?? undefined, max: max ?? undefined, lower: lower ?? false, stamp },
       ]),
     );
   }

@@ -1,6 +1,7 @@
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
+import { ExperimentLimits } from '../limits';
 import { Comparisons } from './compare.service';
 import { type Answer, HOSTILE, type Reading, rows, startReading } from '../testing/reading';
 
@@ -98,7 +99,7 @@ describe('A comparison of pass and fail', () => {
         return reading.pool.connect();
       },
     };
-    const comparisons = new Comparisons(pool as unknown as typeof reading.pool);
+    const comparisons = new Comparisons(pool as unknown as typeof reading.pool, new ExperimentLimits());
     const wanted = { datasetId: dataset, experiments: [base, next], lowerIsBetter: [], higherIsBetter: [] };
     const first = comparisons.compare(a, wanted);
     await until(() => connections > 0);
@@ -433,7 +434,7 @@ describe('A comparison of texts and values', () => {
     await tell(base, 3, '"rude"');
     await tell(next, 0, '"rude"');
     await tell(next, 1, '"friendly"');
-    // A row that was told of several times has the value that came most often.
+    // A row that was told of several times counts for each of them.
     for (const value of ['"rude"', '"friendly"', '"friendly"']) await tell(next, 2, value);
     await tell(next, 3, '{"no":"category"}');
     await tell(next, 4, `"${'long'.repeat(50)}"`);
@@ -501,12 +502,22 @@ describe('A comparison of texts and values', () => {
     const { categories, keys } = (await compare('limit=0')).json;
     expect(keys.map(({ key }: { key: string }) => key)).toEqual(['correct']);
     const long = 'long'.repeat(50).slice(0, 99);
+    const third = (rows: number) => expect.closeTo(rows / 3, 9);
     expect(categories).toEqual([
       {
         ...{ key: 'tone', kind: 'category', values: ['friendly', 'rude', long] },
         results: [
-          { experiment: base, scored: 4, counts: [3, 1, 0], other: 0 },
-          { experiment: next, scored: 4, counts: [2, 1, 1], other: 0 },
+          { experiment: base, scored: 4, runs: 4, counts: [3, 1, 0], other: 0 },
+          {
+            ...{ experiment: next, scored: 4, runs: 4, counts: [third(5), third(4), 1], other: 0 },
+            row_counts: { rows: 6, same: 1, changed: 2, missing: 1, extra: 0, errored: 0, unscored: 2 },
+            shares: [
+              { difference: expect.closeTo(-4 / 9, 9), more: 0, fewer: 2, p: 0.5 },
+              { difference: expect.closeTo(4 / 9, 9), more: 2, fewer: 0, p: 0.5 },
+              { difference: 0, more: 0, fewer: 0, p: 1 },
+            ],
+            ...{ p: 0.5, verdict: 'not clear', changes: [{ from: 'friendly', to: 'rude', rows: third(4) }] },
+          },
         ],
       },
     ]);
@@ -521,7 +532,7 @@ describe('A comparison of texts and values', () => {
     expect(json.results[0]).toMatchObject({ experiment: base, counts: [3, 1, 0, 0], grid: null });
     // From friendly, rude, the long one, another one, none.
     expect(json.results[1].grid).toEqual([
-      [2, 1, 0, 0, 0],
+      [expect.closeTo(5 / 3, 9), expect.closeTo(4 / 3, 9), 0, 0, 0],
       [0, 0, 0, 0, 1],
       [0, 0, 0, 0, 0],
       [0, 0, 0, 0, 0],
@@ -604,7 +615,7 @@ it('A comparison finds the row of a deleted example by the inputs that it shows'
   for (const { inputs_preview: inputs } of page.rows) expect(inputs).toBe('{"question":"Where to?"}');
 });
 
-it('A comparison tells a thousand values of a key apart, and the most frequent ones of these', async () => {
+it('A comparison tells at most a thousand values of a key apart, and of equally frequent ones all or none', async () => {
   await newDataset(0);
   const session = await reading.insert('sessions', rows.session(a, { reference_dataset_id: dataset }));
   await reading.pool.query(
@@ -615,13 +626,14 @@ it('A comparison tells a thousand values of a key apart, and the most frequent o
   );
   await reading.pool.query(
     `insert into feedback (id, tenant_id, session_id, run_id, key, value, source_type, created_at, modified_at)
-     select gen_random_uuid(), tenant_id, session_id, id, 'note', to_json('note ' || row_number)::text, 'api', now(), now()
+     select gen_random_uuid(), tenant_id, session_id, id, 'note',
+       to_json('note ' || case when row_number > 1070 then 1 else row_number end)::text, 'api', now(), now()
      from runs where session_id = $1`,
     [session],
   );
   const [category] = (await compare('limit=0', [session])).json.categories;
-  expect([category.values.length, category.values[0]]).toEqual([20, '…']);
-  expect(category.results).toMatchObject([{ scored: 1100, counts: [100, ...Array(19).fill(1)], other: 981 }]);
+  expect(category.values).toEqual(['…', 'note 1']);
+  expect(category.results).toMatchObject([{ scored: 1100, counts: [1069, 31], other: 0 }]);
 });
 
 describe('A gate', () => {

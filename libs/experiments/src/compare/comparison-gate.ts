@@ -1,67 +1,10 @@
 import type { KeyComparison, KeyResult } from './compare-results';
-import {
-  type ExperimentScores as Column,
-  FURTHER,
-  type KeyValues,
-  type ScoreTable,
-  VALUE_CHARACTERS,
-} from './compare-scores.queries';
 import type { Comparison } from './compare.service';
 import type { ExperimentScores } from './experiment-scores';
-
-/** Limits for one key; a mean or a drop is in the units of its scores. */
-interface KeyLimits {
-  readonly min_mean?: number;
-  readonly max_mean?: number;
-  /** Largest difference by which the mean may be worse than the baseline's, in the direction of the key. */
-  readonly max_drop?: number;
-  /** Number of rows that may be worse. */
-  readonly max_worse?: number;
-  /** Share of the rows scored in the baseline that must be scored; then those without a score leave nothing undecided. */
-  readonly min_scored?: number;
-}
-
-/**
- * Limits that an experiment has to keep to. Absent limits are not checked, but significant regressions fail unless
- * allowed.
- */
-interface Limits {
-  readonly keys: Readonly<Record<string, KeyLimits>>;
-  readonly allow_significant_regressions: boolean;
-  readonly max_error_rate?: number;
-  readonly max_missing?: number;
-  /** Seconds more than the baseline. */
-  readonly max_latency_p50_increase?: number;
-  readonly max_latency_p99_increase?: number;
-}
-
-/** The reasons against one experiment, a sentence each. */
-class Findings {
-  /** Limits that are broken. */
-  readonly failures: string[] = [];
-  /** Evidence that there is not. */
-  readonly gaps: string[] = [];
-  /** Something was held against the baseline. */
-  compared = false;
-
-  constructor(private readonly name: string) {}
-
-  fail(sentence: string): void {
-    this.failures.push(`${this.name}: ${sentence}`);
-  }
-
-  gap(sentence: string): void {
-    this.gaps.push(`${this.name}: ${sentence}`);
-  }
-
-  /** Checks a value that may not be above, or below, a limit. */
-  limit(what: string, value: number | null | undefined, { least, most }: { least?: number; most?: number }): void {
-    if ((least ?? most) === undefined) return;
-    if (value === null || value === undefined) this.gap(`${what} is not known.`);
-    else if (least !== undefined && value < least) this.fail(`${what} is ${shown(value)}, less than ${least}.`);
-    else if (most !== undefined && value > most) this.fail(`${what} is ${shown(value)}, more than ${most}.`);
-  }
-}
+import { checkLabels } from './gate-labels';
+import { Findings, type KeyLimits, type Limits, shown } from './gate-limits';
+import { hasLabel } from './labels';
+import type { ExperimentScores as Column, ScoreTable } from './score-table';
 
 /** Sentences in an answer: there can be several for each key and experiment. */
 const MOST_REASONS = 500;
@@ -90,22 +33,29 @@ function findingsOf(comparison: Comparison, place: number, limits: Limits): Find
   const { table, keys, categories, experimentScores, latencies } = comparison;
   const [baseline, candidate] = [table.experiments[0]!, table.experiments[place]!];
   const findings = new Findings(candidate.name);
-  const limitsOf = (key: string) => (Object.hasOwn(limits.keys, key) ? limits.keys[key]! : {});
+  const byKey = new Map<string, KeyLimits>(Object.entries(limits.keys));
+  const limitsOf = (key: string) => byKey.get(key) ?? {};
   for (const one of keys) {
     const result = one.results[place]!;
     if (result.verdict === 'worse' && !limits.allow_significant_regressions) findings.fail(significant(one, result));
     checkKey(findings, one, result, limitsOf(one.key));
   }
-  const scored = new Set([...keys, ...categories].map(({ key }) => key));
+  const structured = table.experiments.flatMap(({ structures }) => [...structures.keys()]);
+  const scored = new Set([...[...keys, ...categories].map(({ key }) => key), ...structured]);
   for (const key of scored) checkCoverage(findings, table, place, key, limitsOf(key));
-  for (const { key } of categories) {
-    const given = limitsOf(key);
-    checkLabels(findings, table, place, key, given);
+  for (const one of categories) {
+    const given = limitsOf(one.key);
+    checkLabels(findings, table, one, place, given);
     const { min_mean, max_mean, max_drop, max_worse } = given;
     const limited = [min_mean, max_mean, max_drop, max_worse].some((limit) => limit !== undefined);
-    if (limited && !keys.some((one) => one.key === key)) {
-      findings.gap(`${key} has labels and no scores, so its limits could not be checked.`);
+    if (limited && !keys.some(({ key }) => key === one.key)) {
+      findings.gap(`${one.key} has labels and no scores, so its limits could not be checked.`);
     }
+  }
+  const labelled = new Set(categories.map(({ key }) => key));
+  for (const [key, { labels = {} }] of Object.entries(limits.keys)) {
+    const unread = labelled.has(key) || table.unread.includes(key);
+    if (!unread && Object.keys(labels).length > 0) findings.gap(`there are no labels of ${key}.`);
   }
   for (const one of experimentScores) checkWhole(findings, one, place, limitsOf(one.key), scored.has(one.key));
   const known = new Set([...scored, ...experimentScores.map(({ key }) => key), ...table.unread]);
@@ -147,15 +97,24 @@ function checkKey(findings: Findings, { key, direction }: KeyComparison, result:
   }
 }
 
-/** A row is scored by a number or a label; one that the baseline has scored must be scored alike to be compared. */
+/**
+ * A row is scored by a number or a label; one that the baseline has scored must be scored alike to be compared, unless its
+ * labels have values. Objects and lists are no score.
+ */
 function checkCoverage(
   findings: Findings,
   table: ScoreTable,
   place: number,
   key: string,
-  { min_scored: least, min_mean, max_mean }: KeyLimits,
+  { min_scored: least, min_mean, max_mean, labels = {} }: KeyLimits,
 ): void {
+  const limited = [
+    min_mean,
+    max_mean,
+    ...Object.values(labels).flatMap(({ min_share, max_share }) => [min_share, max_share]),
+  ];
   const [baseline, candidate] = [columnOf(table.experiments[0]!, key), columnOf(table.experiments[place]!, key)];
+  const valued = table.labelValues.has(key);
   let [before, both, rows, after] = [0, 0, 0, 0];
   for (let row = 0; row < table.rows; row++) {
     if (table.experiments[place]!.runs[row]! > 0) rows++;
@@ -163,7 +122,20 @@ function checkCoverage(
     if (has.number || has.label) after++;
     if (!had.number && !had.label) continue;
     before++;
-    if ((!had.number || has.number) && (!had.label || has.label)) both++;
+    const alike = valued ? has.number || has.label : (!had.number || has.number) && (!had.label || has.label);
+    if (alike) both++;
+  }
+  for (const [index, of] of least === undefined
+    ? ([
+        [0, ' of the baseline'],
+        [place, ''],
+      ] as const)
+    : []) {
+    const { structures, runs } = table.experiments[index]!;
+    const count = structures.get(key)?.size ?? 0;
+    const all = runs.reduce((sum, one) => sum + Number(one > 0), 0);
+    if (count > 0)
+      findings.gap(`${count} of ${all} rows${of} have objects or lists as values of ${key}, which cannot be compared.`);
   }
   if (least !== undefined) {
     const [part, whole] = before > 0 ? [both, before] : [after, rows];
@@ -173,43 +145,14 @@ function checkCoverage(
     }
   } else if (before > both) {
     findings.gap(`${before - both} of ${before} rows could not be compared on ${key}: they have no score of it.`);
-  } else if (before === 0 && after > 0 && (min_mean ?? max_mean) === undefined) {
+  } else if (before === 0 && after > 0 && limited.every((limit) => limit === undefined)) {
     findings.gap(`${key} could not be compared: the baseline has no score of it.`);
   }
 }
 
-function columnOf({ keys, categories }: Column, key: string) {
-  const [means, codes] = [keys.get(key)?.means, categories.get(key)?.codes];
-  return (row: number) => ({ number: !Number.isNaN(means?.[row] ?? NaN), label: (codes?.[row] ?? -1) >= 0 });
-}
-
-/** Labels have no order: rows whose label stays as it was are the same, others are neither better nor worse. */
-function checkLabels(
-  findings: Findings,
-  { rows, experiments }: ScoreTable,
-  place: number,
-  key: string,
-  { min_scored }: KeyLimits,
-): void {
-  const [before, after] = [experiments[0]!.categories.get(key), experiments[place]!.categories.get(key)];
-  if (!before || !after) return;
-  let [both, changed] = [0, 0];
-  for (let row = 0; row < rows; row++) {
-    if (before.codes[row]! < 0 || after.codes[row]! < 0) continue;
-    both++;
-    const [old, now] = [labelOf(before, row), labelOf(after, row)];
-    if (old === undefined || old !== now) changed++;
-  }
-  if (both > changed) findings.compared = true;
-  if (changed > 0 && min_scored === undefined) {
-    findings.gap(`${changed} of ${both} rows have other labels of ${key}, which have no order.`);
-  }
-}
-
-/** Undefined where it is not known as a whole, or where the runs of the row have several. */
-function labelOf({ labels, codes, mixed }: KeyValues, row: number): string | undefined {
-  const label = labels[codes[row]!]!;
-  return mixed.has(row) || label === FURTHER || label.length >= VALUE_CHARACTERS - 2 ? undefined : label;
+function columnOf({ keys, labels }: Column, key: string) {
+  const [means, column] = [keys.get(key)?.means, labels.get(key)];
+  return (row: number) => ({ number: !Number.isNaN(means?.[row] ?? NaN), label: hasLabel(column, row) });
 }
 
 /** A limit holds for the score of the whole experiment as for the mean of rows; both are checked where there are both. */
@@ -222,7 +165,7 @@ function checkWhole(
 ): void {
   const [before, after] = [results[0]!, results[place]!];
   const what = `${key} of the whole experiment`;
-  const has = (one: typeof before) => one.value !== null || Object.keys(one.values).length > 0;
+  const has = (one: typeof before) => one.value !== null || Object.keys(one.values).length > 0 || one.structured;
   findings.limit(what, after.value, { least, most });
   if (mostWorse !== undefined && !ofRows) findings.gap(`${what} has no rows that can be worse.`);
   const { difference = null } = after;
@@ -233,14 +176,17 @@ function checkWhole(
       findings.fail(`${what} is worse by ${shown(drop)}, more than ${mostDrop}.`);
     }
   } else if (mostDrop !== undefined) findings.gap(`${what} cannot be compared, one of the two has no score.`);
-  if (leastScored !== undefined && !ofRows) {
-    if (!has(after) && leastScored > 0) findings.fail(`${what} has no score.`);
-  } else if (leastScored === undefined && mostDrop === undefined && difference === null) {
-    const labels = JSON.stringify(Object.entries(after.values).sort());
-    const alike =
-      has(before) && before.value === null && JSON.stringify(Object.entries(before.values).sort()) === labels;
+  const enough = leastScored !== undefined && (leastScored === 0 || !ofRows);
+  if (enough && !has(after)) {
+    if (leastScored > 0) findings.fail(`${what} has no score.`);
+  } else if (before.structured || after.structured) {
+    findings.gap(`${what} has an object, a list or a long text as its value, which cannot be compared.`);
+  } else if (mostDrop === undefined && difference === null) {
+    const labelsOf = ({ values }: typeof before) => JSON.stringify(Object.entries(values).sort());
+    const alike = has(before) && before.value === null && labelsOf(before) === labelsOf(after);
+    const letIn = !has(before) && (least ?? most ?? leastScored) !== undefined;
     if (alike) findings.compared = true;
-    else if (has(before) || (has(after) && (least ?? most) === undefined)) {
+    else if (has(before) || (has(after) && !letIn)) {
       findings.gap(`${what} cannot be compared, one of the two has no score or another label.`);
     }
   }
@@ -248,8 +194,4 @@ function checkWhole(
 
 function significant({ key }: KeyComparison, { difference, test }: KeyResult): string {
   return `${key} is significantly worse (difference ${shown(difference ?? 0)}, p ${shown(test?.p ?? 0)}, n ${test?.n ?? 0}).`;
-}
-
-function shown(value: number): string {
-  return String(Number(value.toPrecision(4)));
 }

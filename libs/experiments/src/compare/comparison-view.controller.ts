@@ -20,7 +20,7 @@ import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import { RunAttachments } from '../storage/attachment-urls.service';
 import { csvLine } from '../lines';
-import { exampleIdAt } from './compare-scores.queries';
+import { exampleIdAt } from './score-table';
 import { Comparisons } from './compare.service';
 import { renderView } from './comparison-view.render';
 import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view.queries';

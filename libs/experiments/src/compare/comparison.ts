@@ -30,12 +30,17 @@ const MOST_DRAWS = 4_000_000;
 const MOST_RESAMPLES = 2000;
 const SEED = 20_260_101;
 
-/** The mean, or null of nothing. */
+/** The mean, or null of nothing. Its sum is compensated (Neumaier), so that the order of the values does not show in it. */
 export function meanOf(values: ArrayLike<number>): number | null {
   if (values.length === 0) return null;
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  return finite(sum / values.length);
+  let [sum, lost] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    const next = sum + value;
+    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return finite((sum + lost) / values.length);
 }
 
 /** The value at `fraction` of ascending values, interpolated between neighbours; null of nothing. */
@@ -96,12 +101,13 @@ export function testPassFail(differences: ArrayLike<number>): Test {
 }
 
 /**
- * Tests paired differences of numeric scores by a paired bootstrap of their mean. The seed is fixed: the same differences
- * in the same order always give the same answer. One pair alone has no interval.
+ * Tests paired differences of numeric scores by a paired bootstrap of their mean. The seed is fixed, and they are sorted:
+ * the same differences always give the same answer, in whatever order they come. One pair alone has no interval.
  */
-export function testNumeric(differences: Float64Array): Test {
-  const n = differences.length;
+export function testNumeric(given: Float64Array): Test {
+  const n = given.length;
   const drawn = n <= MOST_DRAWN;
+  const differences = drawn ? given.toSorted() : given;
   const resamples = drawn ? Math.min(MOST_RESAMPLES, Math.floor(MOST_DRAWS / Math.max(1, n))) : null;
   const common = {
     interval_method: drawn ? 'paired bootstrap, percentile' : 'paired bootstrap, normal',

@@ -1,6 +1,6 @@
-import { categoryKeys, compareCategories, transitions } from './categories';
+import { compareCategories, transitions } from './categories';
 import { kindOf } from './compare-results';
-import type { ExperimentScores, ScoreTable } from './compare-scores.queries';
+import type { ExperimentScores, ScoreTable } from './score-table';
 import type { Comparison } from './compare.service';
 import { quantile } from './comparison';
 
@@ -9,10 +9,14 @@ const GRID = 20;
 /** At which parts of the runs latencies are told. */
 export const FRACTIONS = [0, 0.01, ...Array.from({ length: 19 }, (_, place) => (place + 1) / 20), 0.99, 1];
 
-/** Distribution of the scores or values of one key in each experiment; undefined for a key that none of them has. */
-export function distributionsOf({ table }: Comparison, key: string, bins: number) {
+/**
+ * Returns the distribution of the scores or labels of one key in each experiment; undefined for a key that none of them has. Labels
+ * that have values are told as labels.
+ */
+export async function distributionsOf({ table }: Comparison, key: string, bins: number) {
   const latencies = table.experiments.map((one) => FRACTIONS.map((fraction) => quantile(one.latencies, fraction)));
-  if (table.experiments.some((experiment) => experiment.keys.has(key))) {
+  const labelled = table.experiments.some(({ labels }) => labels.has(key));
+  if (table.experiments.some(({ keys, labels }) => keys.has(key) && !(table.labelValues.has(key) && labels.has(key)))) {
     const kind = kindOf(table, key);
     const edges = edgesOf(table, key, kind === 'pass/fail' ? 2 : bins);
     const gridEdges = kind === 'pass/fail' ? edges : edgesOf(table, key, GRID);
@@ -24,8 +28,8 @@ export function distributionsOf({ table }: Comparison, key: string, bins: number
     }));
     return { kind, edges, grid_edges: gridEdges, values: null, results };
   }
-  if (!categoryKeys(table).includes(key)) return undefined;
-  const compared = compareCategories(table, key);
+  if (!labelled) return undefined;
+  const compared = await compareCategories(table, key);
   const results = compared.results.map(({ experiment, counts, other }, place) => ({
     experiment,
     counts: [...counts, other],

@@ -86,6 +86,22 @@ it('never pass a limit that cannot be checked', async () => {
   expect((await gate({ both: { min_mean: 0.5, min_scored: 0 } })).pass).toBe(true);
 });
 
+it('leave a gate undecided where the experiment lacks one, whatever the limits of rows are', async () => {
+  const missing = (key: string) =>
+    `next: ${key} of the whole experiment cannot be compared, one of the two has no score or another label.`;
+  const gated = async (keys: object, baseline = base, candidate = next) =>
+    (await reading.post(`/datasets/${dataset}/compare/gate`, { baseline, experiments: [candidate], keys })).json as {
+      outcome: string;
+      reasons: string[];
+    };
+  const { outcome, reasons } = await gated({ cost: { max_mean: 9 }, f1: { max_mean: 9 } });
+  expect(outcome).toBe('undecided');
+  expect(reasons).toEqual(expect.arrayContaining([missing('only'), missing('grade'), missing('both')]));
+  // A share of rows says nothing of the experiment as a whole.
+  const { reasons: turned } = await gated({ both: { min_scored: 0.5 } }, next, base);
+  expect(turned).toContain(missing('both').replace('next', 'base'));
+});
+
 it('are columns and members of an export', async () => {
   const exported = `/datasets/${dataset}/compare/export?experiments=${base},${next}`;
   const [header, ...lines] = (await reading.get(`${exported}&format=csv`)).text.trim().split('\r\n');
@@ -128,4 +144,33 @@ it('are not in a shared comparison that hides feedback', async () => {
   };
   expect(await shared([])).toHaveLength(5);
   expect(await shared(['feedback'])).toEqual([]);
+});
+
+it('are compared as labels with values, and not at all as objects', async () => {
+  const { a } = reading.tenants;
+  const graded = async (name: string, values: object) => {
+    const told = JSON.stringify({ grade: { ...labelled, n: 2, values } });
+    const more = { name, reference_dataset_id: dataset, session_feedback_stats: told };
+    return reading.insert('sessions', rows.session(a, more));
+  };
+  const [good, mixed, structured] = [
+    await graded('good', { A: 2 }),
+    await graded('mixed', { A: 1, B: 1 }),
+    await graded('structured', {}),
+  ];
+  await reading.insert('feedback', rows.feedback(a, structured, { key: 'grade', value: '{"a":1}' }));
+  const label_values = { grade: { A: 1, B: 0 } };
+  const path = `/datasets/${dataset}/compare?experiments=${good},${mixed},${structured}&label_values=${encodeURIComponent(JSON.stringify(label_values))}`;
+  expect((await reading.get(path)).json.experiment_scores[0].results).toMatchObject([
+    { value: 1, scored: 2, values: { A: 2 } },
+    { value: 0.5, scored: 2, difference: -0.5 },
+    { value: null, scored: 0, structured: true },
+  ]);
+  const body = { baseline: good, experiments: [mixed, structured], label_values, keys: { grade: { max_drop: 0.2 } } };
+  const { outcome, reasons } = (await reading.post(`/datasets/${dataset}/compare/gate`, body)).json;
+  expect(outcome).toBe('fail');
+  expect(reasons).toContain('mixed: grade of the whole experiment is worse by 0.5, more than 0.2.');
+  expect(reasons).toContain(
+    'structured: grade of the whole experiment has an object, a list or a long text as its value, which cannot be compared.',
+  );
 });

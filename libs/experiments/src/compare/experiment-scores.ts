@@ -1,14 +1,17 @@
 import type { Direction } from './compare-results';
+import type { LabelValues } from './score-table';
 
 /** A score of the whole experiment, not of one of its rows. */
 interface ExperimentScoreResult {
   readonly experiment: string;
-  /** The mean where the experiment has several of the key; null where it has none. */
+  /** The mean where the experiment has several of the key, also of labels that have values; null where it has none. */
   readonly value: number | null;
   /** Number of scores that `value` is the mean of. */
   readonly scored: number;
   /** Number of occurrences of each value that is no score, such as `friendly`. */
   readonly values: Readonly<Record<string, number>>;
+  /** True when it has a value that is an object or a list, which cannot be compared. */
+  readonly structured?: true;
   /** Value minus that of the baseline; null where one of the two has none, absent for the baseline. */
   readonly difference?: number | null;
 }
@@ -28,33 +31,67 @@ interface Statistics {
   readonly values: Readonly<Record<string, number>>;
 }
 
-/** Statistics of an experiment's own feedback, the baseline's first: JSON text by key. */
-interface Described {
-  readonly id: string;
-  readonly session_feedback_stats: string | null;
+/** Statistics of an experiment's own feedback by key. */
+type Known = ReadonlyMap<string, Statistics>;
+
+/** Reads the statistics of an experiment's own feedback. */
+export function statisticsOf({ session_feedback_stats: text }: { session_feedback_stats: string | null }): Known {
+  return new Map(Object.entries(JSON.parse(text ?? '{}') as Readonly<Record<string, Statistics>>));
 }
 
-/** Compares the scores that experiments have as a whole; `keys` undefined for all. One number each cannot be tested. */
+/** Keys with values that are no scores. */
+export function labelledKeys(known: Known): string[] {
+  return [...known].flatMap(([key, { values }]) => (Object.keys(values).length > 0 ? key : []));
+}
+
+/** Returns true when there is feedback that is counted neither as a score nor as a value. */
+export function hasUnclear(known: Known): boolean {
+  return [...known.values()].some(
+    ({ avg, n, scores = n, values }) => n > (avg === null ? 0 : scores) + sumOf(Object.values(values)),
+  );
+}
+
+/**
+ * Compares the scores that experiments have as a whole; `keys` undefined for all. One number each cannot be tested.
+ * @param structured `<experiment> <key>` of each value that is an object or a list
+ */
 export function compareExperimentScores(
-  experiments: readonly Described[],
+  experiments: readonly { readonly id: string }[],
+  known: readonly Known[],
   keys: readonly string[] | undefined,
   direction: (key: string) => Direction,
+  labelValues: ReadonlyMap<string, LabelValues>,
+  structured: ReadonlySet<string>,
 ): ExperimentScores[] {
-  const known = experiments.map(
-    ({ session_feedback_stats: text }) =>
-      new Map(Object.entries(JSON.parse(text ?? '{}') as Readonly<Record<string, Statistics>>)),
-  );
   const names = [...new Set(known.flatMap((statistics) => [...statistics.keys()]))].sort();
   return names
     .filter((key) => keys?.includes(key) ?? true)
     .map((key) => {
-      const before = known[0]?.get(key)?.avg ?? null;
+      const told = known.map((one) => valueOf(one.get(key), labelValues.get(key)));
+      const before = told[0]?.value ?? null;
       const results = experiments.map(({ id }, place) => {
-        const { avg: value = null, n = 0, scores = n, values = {} } = known[place]!.get(key) ?? {};
-        const result = { experiment: id, value, scored: value === null ? 0 : scores, values };
+        const { value, scored, values } = told[place]!;
+        const uncompared = structured.has(`${id} ${key}`);
+        const result = { experiment: id, value, scored, values, ...(uncompared && { structured: true as const }) };
         if (place === 0) return result;
         return { ...result, difference: value === null || before === null ? null : value - before };
       });
       return { key, direction: direction(key), results };
     });
+}
+
+/** Labels stand for the score where there is none, and each of them has a value. */
+function valueOf(statistics: Statistics | undefined, numbers: LabelValues = new Map()) {
+  const { avg = null, n = 0, scores = n, values = {} } = statistics ?? {};
+  const labels = Object.entries(values);
+  if (avg !== null || labels.length === 0 || !labels.every(([label]) => numbers.has(label))) {
+    return { value: avg, scored: avg === null ? 0 : scores, values };
+  }
+  const scored = sumOf(Object.values(values));
+  const value = sumOf(labels.map(([label, count]) => count * numbers.get(label)!)) / scored;
+  return { value, scored, values };
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, one) => sum + one, 0);
 }

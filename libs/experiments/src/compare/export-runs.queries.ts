@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
-import { exampleIdAt } from './compare-scores.queries';
+import { categoryKeys } from './categories';
+import { type RowLabels, rowLabels } from './labels';
+import { exampleIdAt } from './score-table';
 import type { Comparison } from './compare.service';
 import { RUN_USAGE, usageOf } from '../runs/run-usage';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
@@ -54,6 +56,8 @@ export interface ExportedLine {
   readonly repetition: number;
   /** Number of runs of the row, by experiment. */
   readonly counts: readonly number[];
+  /** Labels of all runs of the row, by experiment. */
+  readonly labels: readonly RowLabels[];
   readonly runs: readonly (ExportedRun | null)[];
 }
 
@@ -142,6 +146,7 @@ async function* filled(
   lines: readonly Line[],
 ): AsyncGenerator<ExportedLine> {
   const sessions = table.experiments.map(({ id }) => id);
+  const labelled = categoryKeys(table).map((key) => ({ key }));
   const runIds = lines.flatMap(({ runs }) => runs.filter((id) => id !== null));
   const [examples, runs, feedback] = await Promise.all([
     pool.query<{ id: string; name: string; inputs: string; outputs: string | null; row_id: string | null }>(
@@ -180,6 +185,7 @@ async function* filled(
       regression: Number.isFinite(regression) ? regression : null,
       repetition: line.place + 1,
       counts: line.counts,
+      labels: table.experiments.map((experiment) => rowLabels(experiment, labelled, line.row)),
       runs: cells,
     };
   }

@@ -100,7 +100,10 @@ export interface Reading {
 }
 
 /** Starts the server on tables that are empty. */
-export async function startReading(limits: ServerOptions['limits'] = {}): Promise<Reading> {
+export async function startReading(
+  limits: ServerOptions['limits'] = {},
+  ofExperiments: Partial<ExperimentLimits> = {},
+): Promise<Reading> {
   const database = await testDatabase([...eventingMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
   const tenants = { a: newId(), b: newId() };
@@ -141,7 +144,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       { provide: EventStore, useValue: store },
       { provide: Pool, useValue: database.pool },
       { provide: StoredBytes, useValue: new StoredBytes(database.pool) },
-      { provide: ExperimentLimits, useValue: new ExperimentLimits() },
+      { provide: ExperimentLimits, useValue: new ExperimentLimits(ofExperiments) },
       ExampleAttachments,
       LiveRunsThread,
       UploadThread,
