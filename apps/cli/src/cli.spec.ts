@@ -638,6 +638,37 @@ describe('Experiments', () => {
     expect(await fairlead(allowed)).toMatchObject({ code: 0 });
   });
 
+  it('with labels are counted, compared by the values of these, held to limits and filtered', async () => {
+    const graded = (name: string, good: (row: number) => boolean) =>
+      upload(
+        name,
+        `prompt,answer,scores.grade\n${Array.from({ length: 12 }, (_, i) => `"grade ${i}",x,${good(i) ? 'C' : 'I'}\n`).join('')}`,
+      );
+    await graded('graded.csv', () => true);
+    await graded('regraded.csv', (i) => i > 8);
+    const compare = (...more: string[]) => cli.run(['experiments', 'compare', 'graded', 'regraded', ...more]);
+    const plain = await compare('--fail-on-regression', '--only', 'C -> *:grade', '--rows', '20');
+    expect([plain.code, plain.out]).toEqual([
+      6,
+      expect.stringMatching(/grade +graded .* C 12, I 0\n +regraded +0\.0039 +≠ changed +3 +9 +C 3, I 9 +C → I 9\n/),
+    ]);
+    expect(plain.out).toMatch(/Rows\n.* +regraded +\{"answer":"x"\} +grade I\n.*Gate undecided:\n.*no order/s);
+    expect(plain.out.match(/ regraded .* grade I\n/g)).toHaveLength(9);
+    const values = ['--label-values', 'grade:C=1,I=0'];
+    const valued = await compare(...values, '--gate', 'grade>=-0.02');
+    expect([valued.code, valued.out]).toEqual([
+      1,
+      expect.stringMatching(
+        /grade +graded +1 .*▼ worse +0 +9 +3\n.*C \(1\) 12, I \(0\) 0.*worse by 0\.75, more than 0\.02/s,
+      ),
+    ]);
+    expect((await compare('--gate', 'share(grade=C)>=80%')).code).toBe(1);
+    expect((await compare('--gate', 'share(grade=C)>=20%', '--gate', 'change(grade=C)>=-80%')).code).toBe(0);
+    const exported = await cli.run(['experiments', 'export', 'graded', 'regraded', '--rows', 'worse:grade', ...values]);
+    expect(exported.out.trim().split('\n')).toHaveLength(10);
+    for (const name of ['graded', 'regraded']) await fairlead(`experiments delete ${name} --yes`);
+  });
+
   it('are exported, to a file or to standard output', async () => {
     const { out } = await fairlead('experiments export good bad --format jsonl');
     expect(

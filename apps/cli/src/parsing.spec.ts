@@ -5,6 +5,7 @@ import { assigned } from './body/assignments';
 import { connectionOf } from './api/connection';
 import { EXIT } from './failure';
 import { gateLimits } from './upload/gate';
+import { labelValuesOption, rowFilter } from './upload/labels';
 import { problemLines } from './api/problems';
 import { writeProfile } from './api/profile';
 import { retryPause } from './api/retry';
@@ -48,6 +49,10 @@ describe('Limits of a gate', () => {
       'mean(cost)<=2e-1',
       'worse(correct)<=3',
       'scored(correct)>=95%',
+      'share(grade=C)>=80%',
+      'share(grade=a=b)<=.2',
+      'change(grade=C)>=-5%',
+      'change(grade=C) <= 10 %',
       'difference(missing)>=0',
       'error_rate<=1%',
       'missing<=0',
@@ -58,6 +63,7 @@ describe('Limits of a gate', () => {
       keys: {
         correct: { max_drop: 0.02, min_mean: 0.8, max_worse: 3, min_scored: 0.95 },
         cost: { max_drop: 0.5, max_mean: 0.2 },
+        grade: { labels: { C: { min_share: 0.8, max_drop: 0.05, max_rise: 0.1 }, 'a=b': { max_share: 0.2 } } },
         missing: { max_drop: -0 },
       },
       max_error_rate: 0.01,
@@ -88,6 +94,35 @@ describe('Limits of a gate', () => {
     ['error_rate<=1%', 'error_rate<=50%'],
   ])('is refused after another one of its kind: %s and %s', (first, second) => {
     expect(() => gateLimits([first, second], new Set())).toThrow(`--gate ${second}: there is a limit of this kind`);
+  });
+});
+
+describe('Values of labels', () => {
+  it('are understood', () => {
+    expect(labelValuesOption('grade:C=1,P=0.5, I=-1e-1')).toEqual({ grade: { C: 1, P: 0.5, I: -0.1 } });
+    expect(labelValuesOption('a:b:yes, sure=1,no=0', { grade: { C: 1 } })).toEqual({
+      grade: { C: 1 },
+      'a:b': { 'yes, sure': 1, no: 0 },
+    });
+    expect(labelValuesOption('{"a=b": {"c=d": 1}}')).toEqual({ 'a=b': { 'c=d': 1 } });
+  });
+
+  it.each(['grade', 'grade:C', 'grade:C=one', 'grade:C=1,P', 'C=1', 'grade:C=1,C=2', '{"grade"'])(
+    'are refused as %s',
+    (text) => {
+      expect(() => labelValuesOption(text)).toThrow(`--label-values ${text}`);
+    },
+  );
+});
+
+describe('Filters of rows', () => {
+  const id = '0198c1f0-0000-7000-8000-000000000001';
+  it('are about the only experiment beside the baseline, or about the one that is named', () => {
+    expect(rowFilter('worse,same:a:b', [id])).toBe(`${id}:worse,same:a:b`);
+    expect(rowFilter('C->I:grade', [id])).toBe(`${id}:label=C,I:grade`);
+    expect(rowFilter(`${id}:a:b, c -> *:grade`, [id, 'other'])).toBe(`${id}:label=a%3Ab%2C%20c,:grade`);
+    expect(() => rowFilter('worse:grade', [id, 'other'])).toThrow(`${id}:worse:grade`);
+    expect(() => rowFilter('worse:grade', [])).toThrow('ID:worse:grade');
   });
 });
 

@@ -16,6 +16,7 @@ import { type Context, does } from '../api/context';
 import { waitForRows } from '../upload/experiment-wait';
 import { EXIT, Usage } from '../failure';
 import { differenceKeys, GATE_HELP, gateLimits, gateOption } from '../upload/gate';
+import { LABELS_HELP, type LabelValues, labelValuesOption, rowFilter } from '../upload/labels';
 import { reaches } from '../table/group';
 import { collect } from '../api/lists';
 import { findExperiment } from '../api/lookups';
@@ -28,11 +29,13 @@ export interface CompareOptions {
   readonly score?: string[];
   readonly lowerIsBetter?: string[];
   readonly higherIsBetter?: string[];
+  readonly labelValues?: LabelValues;
 }
 
 interface GateOptions {
   readonly rows: number;
   readonly find?: string;
+  readonly only?: string[];
   readonly sort?: string;
   readonly gate?: string[];
   readonly failOnRegression?: boolean;
@@ -54,6 +57,7 @@ export function addCompare(group: Command): void {
     .description('compare experiments on the same dataset, row by row; the first one is the baseline')
     .option('--rows <n>', 'show so many of the worst regressions', rowCount, 5)
     .option('--find <text>', 'show the rows that hold this text in place of the worst regressions')
+    .option('--only <filter>', 'show rows such as worse:KEY or C->I:KEY in place of them, repeatable', collect)
     .option('--sort <order>', 'of these rows: regression, improvement, row, latency:<id> or difference:<id>:<key>')
     .option(
       '--gate <limit>',
@@ -62,22 +66,26 @@ export function addCompare(group: Command): void {
     )
     .option('--fail-on-regression', 'fail when any score is significantly worse')
     .option('--allow-significant-regressions', 'hold the experiments to the limits of --gate only')
-    .addHelpText('after', GATE_HELP);
+    .addHelpText('after', GATE_HELP + LABELS_HELP);
   examples(
     compare,
     'experiments compare model-a model-b',
     "experiments compare model-a model-b --gate 'correct>=-0.02' --gate 'error_rate<=1%'",
     "experiments compare model-a model-b --lower-is-better cost --gate 'cost<=0.01' --json",
+    "experiments compare model-a model-b --label-values 'grade:C=1,P=0.5,I=0' --gate 'grade>=-0.02'",
+    "experiments compare model-a model-b --gate 'share(grade=C)>=80%' --only 'C->I:grade'",
   );
   const route = '/api/v1/datasets/{dataset_id}/compare';
   reaches(compare, `GET ${route}`, `POST ${route}/gate`);
   does<CompareOptions & GateOptions>(compare, async (context, [names], options) => {
     const { dataset, query, sessions } = await compared(context, names as unknown as string[], options);
+    const others = sessions.map(({ id }) => id).filter((id) => id !== query.baseline);
     for (const { id, run_count } of sessions) if (run_count === null) await waitForRows(context, id);
     const path = `/api/v1/datasets/${dataset}/compare`;
     const json = await context.api.read(path, {
       ...query,
       q: options.find,
+      rows: options.only?.map((filter) => rowFilter(filter, others)),
       sort: options.sort,
       limit: options.rows,
     });
@@ -100,7 +108,8 @@ export function compareOptions(command: Command, count = 'two or more'): Command
     .option('--baseline <id|name>', 'what the others are measured against (default: the first)')
     .option('--score <key>', 'compare this score, repeatable (default: all)', collect)
     .option('--lower-is-better <key>', 'repeatable', collect)
-    .option('--higher-is-better <key>', 'repeatable', collect);
+    .option('--higher-is-better <key>', 'repeatable', collect)
+    .option('--label-values <key:label=number,…>', 'numbers that stand for labels, repeatable', labelValuesOption);
 }
 
 /** The experiments that were named, `least` of them or more, their dataset, and the query that compares them. */
@@ -121,6 +130,7 @@ export async function compared(context: Context, names: readonly string[], optio
     key: options.score,
     lower_is_better: options.lowerIsBetter?.join(','),
     higher_is_better: options.higherIsBetter?.join(','),
+    label_values: options.labelValues && JSON.stringify(options.labelValues),
   };
   return { dataset, query, sessions };
 }
@@ -155,31 +165,29 @@ async function pass(
     experiments: experiments.map(({ id }) => id).filter((id) => id !== baseline),
     lower_is_better: options.lowerIsBetter,
     higher_is_better: options.higherIsBetter,
+    label_values: options.labelValues,
     allow_significant_regressions: options.allowSignificantRegressions,
     ...gateLimits(options.gate ?? [], new Set(lower)),
   });
   return (await api.send({ method: 'POST', path: `${path}/gate`, body, repeatable: true })).text;
 }
 
-function showComparison(context: Context, comparison: Comparison, { find, sort }: GateOptions): void {
+function showComparison(context: Context, comparison: Comparison, { find, only, sort }: GateOptions): void {
   const { out } = context;
   out.table(EXPERIMENT_COLUMNS, experimentRows(comparison, out.cell));
-  out.line();
   const { columns, rows } = keyTable(comparison, out.cell, out.columns);
-  if (rows.length === 0) out.line('No scores to compare.');
-  else out.table(columns, rows);
-  const ofWhole = wholeRows(comparison, out.cell);
-  if (ofWhole.length > 0) {
+  const tables = [
+    [columns, rows],
+    [WHOLE_COLUMNS, wholeRows(comparison, out.cell)],
+    [CATEGORY_COLUMNS, categoryRows(comparison, out.cell)],
+  ] as const;
+  const filled = tables.filter(([, lines]) => lines.length > 0);
+  if (filled.length === 0) out.line('\nNo scores to compare.');
+  for (const [titles, lines] of filled) {
     out.line();
-    out.table(WHOLE_COLUMNS, ofWhole);
+    out.table(titles, lines);
   }
-  const values = categoryRows(comparison, out.cell);
-  if (values.length > 0) {
-    out.line();
-    out.table(CATEGORY_COLUMNS, values);
-  }
-  if (find === undefined && sort === undefined)
-    showRows(context, comparison, 'Worst regressions', regressed(comparison));
+  if ((find ?? only ?? sort) === undefined) showRows(context, comparison, 'Worst regressions', regressed(comparison));
   else showRows(context, comparison, 'Rows', comparison.page.rows);
   for (const { message } of comparison.warnings) out.warn(clean(message));
 }

@@ -1,6 +1,7 @@
 import { examples } from '../output/help';
 import { type Command, Option } from 'commander';
 import { type Context, does } from '../api/context';
+import { rowFilter } from '../upload/labels';
 import { addCompare, compared, type CompareOptions, compareOptions } from './experiment-compare.command';
 import { addUpload } from './experiment-upload.command';
 import { addLines, filters, reaches } from '../table/group';
@@ -93,7 +94,7 @@ interface ExportOptions extends CompareOptions {
 function addExport(group: Command): void {
   const command = compareOptions(group.command('export'), 'one or more')
     .description('a line for each run of one experiment, or for the runs of a row side by side, with whole texts')
-    .option('--rows <filter>', 'only rows such as <id>:worse:<key>, repeatable (default: all)', collect)
+    .option('--rows <filter>', 'only rows such as worse:KEY or C->I:KEY, repeatable (default: all)', collect)
     .option('--find <text>', 'only rows that hold this text')
     .option('--sort <order>', 'regression, improvement, row, latency:<id> or difference:<id>:<key>')
     .addOption(new Option('--format <format>', 'of the rows').choices(['csv', 'jsonl']).default('csv'))
@@ -101,10 +102,12 @@ function addExport(group: Command): void {
   examples(command, 'experiments export model-a -o model-a.csv', 'experiments export model-a model-b -o compared.csv');
   reaches(command, `GET ${COMPARE}/export`);
   does<ExportOptions>(command, async (context, [names], options) => {
-    const { dataset, query } = await compared(context, names as unknown as string[], options, 1);
+    const { dataset, query, sessions } = await compared(context, names as unknown as string[], options, 1);
     const path = `/api/v1/datasets/${dataset}/compare/export`;
-    const { format, rows: filters, find: q, sort } = options;
-    const rows = await context.api.open({ method: 'GET', path, query: { ...query, format, rows: filters, q, sort } });
+    const others = sessions.map(({ id }) => id).filter((id) => id !== query.baseline);
+    const { format, find: q, sort } = options;
+    const chosen = { rows: options.rows?.map((filter) => rowFilter(filter, others)), q, sort };
+    const rows = await context.api.open({ method: 'GET', path, query: { ...query, format, ...chosen } });
     await save(context, rows, options.output);
   });
 }

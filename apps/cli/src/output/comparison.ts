@@ -19,6 +19,16 @@ interface KeyResult {
   >;
 }
 
+interface LabelResult {
+  readonly experiment: string;
+  readonly counts: readonly number[];
+  readonly other: number;
+  readonly p?: number | null;
+  readonly verdict?: 'changed' | 'not clear';
+  readonly row_counts?: Readonly<Record<'same' | 'changed', number>>;
+  readonly changes?: readonly { readonly from: string | null; readonly to: string | null; readonly rows: number }[];
+}
+
 /** The members of a comparison that the command line reads. */
 export interface Comparison {
   readonly dataset_id: string;
@@ -45,11 +55,8 @@ export interface Comparison {
   readonly categories?: readonly {
     readonly key: string;
     readonly values: readonly string[];
-    readonly results: readonly {
-      readonly experiment: string;
-      readonly counts: readonly number[];
-      readonly other: number;
-    }[];
+    readonly label_values?: readonly (number | null)[];
+    readonly results: readonly LabelResult[];
   }[];
   /** Scores of whole experiments; absent in the answer of an older service. */
   readonly experiment_scores?: readonly {
@@ -75,6 +82,8 @@ interface ComparedRow {
     readonly error_preview: string | null;
     readonly outputs_preview: string | null;
     readonly scores: readonly (number | null)[];
+    /** Absent in the answer of an older service. */
+    readonly labels?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   } | null)[];
 }
 
@@ -131,19 +140,39 @@ export function keyTable(comparison: Comparison, cell: CellOf, room: number) {
 export const CATEGORY_COLUMNS: readonly Column[] = [
   { title: 'VALUES OF', whole: true },
   { title: 'EXPERIMENT', whole: true },
+  { title: 'P', right: true },
+  { title: '' },
+  { title: 'SAME', right: true },
+  { title: 'CHANGED', right: true },
   { title: 'ROWS' },
+  { title: 'CHANGES' },
 ];
 
-/** A line for each key with values instead of scores, and each experiment. */
+/** A line for each key with labels instead of scores, and each experiment. */
 export function categoryRows({ experiments, categories = [] }: Comparison, cell: CellOf): Cell[][] {
   const names = new Map(experiments.map(({ id, name }) => [id, clean(name)]));
-  return categories.flatMap(({ key, values, results }) =>
-    results.map(({ experiment, counts, other }, index) => {
-      const told = values.map((value, place) => `${clean(value)} ${counts[place]}`);
-      const rows = [...told, ...(other > 0 ? [`others ${other}`] : [])].join(', ');
-      return [index === 0 ? cell('bold', clean(key)) : '', names.get(experiment) ?? '-', rows];
+  return categories.flatMap(({ key, values, label_values: numbers, results }) =>
+    results.map((result, index) => {
+      const told = values.map((value, place) => {
+        const number = numbers?.[place] ?? null;
+        return `${clean(value)}${number === null ? '' : ` (${short(number)})`} ${short(result.counts[place] ?? 0)}`;
+      });
+      const rows = [...told, ...(result.other > 0 ? [`others ${short(result.other)}`] : [])].join(', ');
+      const title = index === 0 ? cell('bold', clean(key)) : '';
+      return [title, names.get(result.experiment) ?? '-', ...changeCells(result, cell), rows, changesOf(result)];
     }),
   );
+}
+
+function changeCells({ p, verdict, row_counts: rows }: LabelResult, cell: CellOf): Cell[] {
+  if (!rows) return ['', '', '', ''];
+  const mark = verdict === 'changed' ? cell('bold', '≠ changed') : cell('dim', 'unclear');
+  return [probability(p), mark, String(rows.same), String(rows.changed)];
+}
+
+function changesOf({ changes = [] }: LabelResult): string {
+  const name = (label: string | null) => (label === null ? 'others' : clean(label));
+  return changes.map(({ from, to, rows }) => `${name(from)} → ${name(to)} ${short(rows)}`).join(', ');
 }
 
 export const WHOLE_COLUMNS: readonly Column[] = [
@@ -224,6 +253,12 @@ export function rowCells({ experiments, keys }: Comparison, { cells }: ComparedR
       const value = cell.scores[place];
       return value === null || value === undefined ? [] : [`${clean(key)} ${score(value)}`];
     });
+    for (const [key, shares] of Object.entries(cell.labels ?? {})) {
+      const labels = Object.entries(shares).map(
+        ([label, share]) => clean(label) + (share < 1 ? ` ${short(share)}` : ''),
+      );
+      scores.push(`${clean(key)} ${labels.join(', ')}`);
+    }
     const { error_preview: error, outputs_preview: outputs } = cell;
     return [name, clean(error === null ? (outputs ?? '-') : `error: ${error}`), scores.join(', ')];
   });

@@ -1,11 +1,17 @@
 import { Usage } from '../failure';
 
+interface KeyLimits {
+  min_mean?: number;
+  max_mean?: number;
+  max_drop?: number;
+  max_worse?: number;
+  min_scored?: number;
+  labels?: Record<string, { min_share?: number; max_share?: number; max_drop?: number; max_rise?: number }>;
+}
+
 /** Limits that the service's gate takes beside the experiments. */
 interface Limits {
-  keys: Record<
-    string,
-    { min_mean?: number; max_mean?: number; max_drop?: number; max_worse?: number; min_scored?: number }
-  >;
+  keys: Record<string, KeyLimits>;
   max_error_rate?: number;
   max_missing?: number;
   max_latency_p50_increase?: number;
@@ -14,6 +20,7 @@ interface Limits {
 
 const LIMIT = /^(.+?)\s*(>=|<=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(\s*%)?$/is;
 const OF_KEY = /^(mean|worse|difference|scored)\((.+)\)$/s;
+const OF_LABEL = /^(share|change)\(([^=]+)=(.+)\)$/s;
 const WHOLE = {
   error_rate: 'max_error_rate',
   missing: 'max_missing',
@@ -32,6 +39,9 @@ Limits of --gate:
   worse(KEY)<=3        so many rows may be worse
   scored(KEY)>=95%     so many of the rows that the baseline has scored must be
                        scored; the others then leave nothing undecided
+  share(KEY=LABEL)>=80%  so many of the rows must have the label; also <=
+  change(KEY=LABEL)>=-5%  the share of the label may fall by 5 points at most;
+                       <=5% lets it rise by 5 at most
   error_rate<=1%       share of runs that failed
   missing<=0           rows that only the baseline has
   latency_p50<=0.5     seconds slower than the baseline; also latency_p99
@@ -45,6 +55,7 @@ export function gateOption(expression: string, before: readonly string[] = []): 
   const isKept = Object.hasOwn(WHOLE, subject) || OF_KEY.exec(subject)?.[1] === 'worse';
   if (isKept) most(operator, expression);
   if (OF_KEY.exec(subject)?.[1] === 'scored') share(operator, parsed(expression).value, expression);
+  if (OF_LABEL.exec(subject)?.[1] === 'share') part(parsed(expression).value, expression);
   return [...before, expression];
 }
 
@@ -70,10 +81,19 @@ export function gateLimits(expressions: readonly string[], lowerIsBetter: Readon
       limits[whole] = value;
       continue;
     }
+    const [, ofShare, labelled, label] = OF_LABEL.exec(subject) ?? [];
+    if (ofShare !== undefined) {
+      const ofLabel = own((own(limits.keys, labelled!).labels ??= {}), label!);
+      const least = operator === '>=';
+      const member = ofShare === 'share' ? (least ? 'min_share' : 'max_share') : least ? 'max_drop' : 'max_rise';
+      once(ofLabel, member, expression);
+      if (ofShare === 'share') part(value, expression);
+      ofLabel[member] = member === 'max_drop' ? -value : value;
+      continue;
+    }
     const [, what = 'difference', key = subject] = OF_KEY.exec(subject) ?? [];
-    const ofKey = Object.hasOwn(limits.keys, key) ? limits.keys[key]! : {};
-    Object.defineProperty(limits.keys, key, { value: ofKey, enumerable: true, configurable: true });
-    const put = (member: keyof typeof ofKey, limit: number) => {
+    const ofKey = own(limits.keys, key);
+    const put = (member: Exclude<keyof KeyLimits, 'labels'>, limit: number) => {
       once(ofKey, member, expression);
       ofKey[member] = limit;
     };
@@ -92,6 +112,13 @@ function once(limits: object, member: string, expression: string): void {
   if (Object.hasOwn(limits, member)) throw new Usage(`--gate ${expression}: there is a limit of this kind already.`);
 }
 
+/** The member of an object with this name, which may be any. */
+function own<T extends object>(members: Record<string, T>, name: string): T {
+  const member = Object.hasOwn(members, name) ? members[name]! : ({} as T);
+  Object.defineProperty(members, name, { value: member, enumerable: true, configurable: true });
+  return member;
+}
+
 /** Largest change of a mean for the worse, from a limit on its difference from the baseline's. */
 function drop(expression: string, key: string, operator: string, value: number, lower: boolean): number {
   if ((operator === '<=') === lower) return lower ? value : -value;
@@ -100,6 +127,11 @@ function drop(expression: string, key: string, operator: string, value: number, 
       ? `--gate ${expression}: lower is better for ${key}, so write ${key}<=…`
       : `--gate ${expression}: higher is better for ${key}, so write ${key}>=… or add --lower-is-better ${key}.`,
   );
+}
+
+function part(value: number, expression: string): number {
+  if (value >= 0 && value <= 1) return value;
+  throw new Usage(`--gate ${expression}: a share is from 0 to 100 %.`);
 }
 
 function share(operator: string, value: number, expression: string): number {
@@ -111,7 +143,7 @@ function share(operator: string, value: number, expression: string): number {
 export function differenceKeys(expressions: readonly string[]): string[] {
   return expressions.flatMap((expression) => {
     const { subject } = parsed(expression);
-    if (Object.hasOwn(WHOLE, subject)) return [];
+    if (Object.hasOwn(WHOLE, subject) || OF_LABEL.test(subject)) return [];
     const [, what = 'difference', key = subject] = OF_KEY.exec(subject) ?? [];
     return what === 'difference' ? [key] : [];
   });
