@@ -5,6 +5,10 @@ import { QUOTA_DEFAULTS, QuotaReached, quotaSetting } from './quotas';
 /** Called when a workspace was refused because of its stored bytes. */
 type Full = (tenant: string) => void;
 
+interface Storing {
+  readonly bytes: number;
+}
+
 /**
  * Enforces how many bytes a workspace may store: uploaded bodies, changes of examples, attachments, source archives,
  * and runs that are sent one by one. The transactions that store and delete also change the counters, so that a check
@@ -13,7 +17,8 @@ type Full = (tenant: string) => void;
  */
 @Injectable()
 export class StoredBytes {
-  private readonly storing = new Map<string, number>();
+  /** Running stores of this process by workspace, in the order in which they came. */
+  private readonly storing = new Map<string, Set<Storing>>();
   private readonly told: Full[] = [];
 
   constructor(
@@ -38,22 +43,32 @@ export class StoredBytes {
 
   /** Runs `store`, which stores at most `bytes` more. @throws QuotaReached before it runs */
   async within<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
-    // Those that came earlier count first, so that of two for which there is room for one, one is stored.
-    const storing = (this.storing.get(tenant) ?? 0) + bytes;
-    this.storing.set(tenant, storing);
+    const own = { bytes };
+    const all = this.storing.get(tenant) ?? new Set();
+    this.storing.set(tenant, all.add(own));
     try {
-      const used = await this.used(tenant);
-      if (used + storing > this.limit) {
-        for (const tell of this.told) tell(tenant);
-        throw new QuotaReached(
-          `This workspace stores ${used} bytes of the ${this.limit} that it may store: ${bytes} more are too many (setting ${quotaSetting('stored_bytes')}).`,
-        );
-      }
+      await this.admit(tenant, own, all);
       return await store();
     } finally {
-      const left = this.storing.get(tenant)! - bytes;
-      if (left > 0) this.storing.set(tenant, left);
-      else this.storing.delete(tenant);
+      all.delete(own);
+      if (all.size === 0) this.storing.delete(tenant);
+    }
+  }
+
+  /** @throws QuotaReached */
+  private async admit(tenant: string, own: Storing, all: ReadonlySet<Storing>): Promise<void> {
+    for (;;) {
+      // Those that came earlier count first, so that of two for which there is room for one, one is stored.
+      const earlier = before(all, own);
+      const used = await this.used(tenant);
+      const storing = earlier.reduce((sum, { bytes }) => sum + bytes, own.bytes);
+      if (used + storing <= this.limit) return;
+      // What was stored in the meantime may have been counted twice.
+      if (earlier.some((one) => !all.has(one))) continue;
+      for (const tell of this.told) tell(tenant);
+      throw new QuotaReached(
+        `This workspace stores ${used} bytes of the ${this.limit} that it may store: ${own.bytes} more are too many (setting ${quotaSetting('stored_bytes')}).`,
+      );
     }
   }
 
@@ -61,4 +76,13 @@ export class StoredBytes {
   async require(tenant: string, bytes: number): Promise<void> {
     await this.within(tenant, bytes, () => Promise.resolve());
   }
+}
+
+function before(all: ReadonlySet<Storing>, own: Storing): Storing[] {
+  const earlier: Storing[] = [];
+  for (const one of all) {
+    if (one === own) break;
+    earlier.push(one);
+  }
+  return earlier;
 }
