@@ -12,6 +12,8 @@ import { pythonWithFetch } from './testing/langsmith-python';
 const python = pythonWithFetch();
 const itHere = python === undefined ? it.skip : it;
 const THREAD = 'support 42 (größer)';
+/** The program does not encode it. */
+const WITH_SLASH = 'support/42';
 const said = (role: string, content: string) => ({ role, content });
 
 let installation: Installation;
@@ -20,19 +22,20 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-fetch-'));
   installation = await Installation.start();
-  for (const [minute, question, answer] of [
-    [1, 'Where is my parcel?', 'It is on its way.'],
-    [2, 'Since when?', 'Since Monday.'],
+  for (const [minute, question, answer, session_name, thread_id] of [
+    [1, 'Where is my parcel?', 'It is on its way.', 'support', THREAD],
+    [2, 'Since when?', 'Since Monday.', 'support', THREAD],
+    [3, 'Hello?', 'Hello.', 'slashes', WITH_SLASH],
   ] as const) {
     await installation.ask('POST', '/api/v1/runs', {
       id: crypto.randomUUID(),
       name: 'agent',
-      session_name: 'support',
+      session_name,
       start_time: `2026-01-01T00:0${minute}:00Z`,
       end_time: `2026-01-01T00:0${minute}:01Z`,
       inputs: { messages: [said('user', question)] },
       outputs: { messages: [said('assistant', answer)] },
-      extra: { metadata: { thread_id: THREAD } },
+      extra: { metadata: { thread_id } },
     });
   }
 });
@@ -42,10 +45,12 @@ afterAll(async () => {
 });
 
 itHere(`langsmith-fetch reads threads${python === undefined ? ' (skipped: it is not installed)' : ''}`, async () => {
-  const project = await until(async () => {
-    const found = await installation.ask('GET', '/api/v1/sessions?name=support');
-    return (found as { id: string }[])[0]?.id;
-  });
+  const projectOf = (name: string) =>
+    until(async () => {
+      const found = await installation.ask('GET', `/api/v1/sessions?name=${name}`);
+      return (found as { id: string }[])[0]?.id;
+    });
+  const project = await projectOf('support');
   const { PATH } = process.env;
   const env = {
     PATH,
@@ -67,6 +72,12 @@ itHere(`langsmith-fetch reads threads${python === undefined ? ' (skipped: it is 
   expect(JSON.parse(one)).toMatchObject({
     ...{ thread_id: THREAD, messages },
     metadata: { status: 'success', duration_ms: 1000, custom_metadata: { thread_id: THREAD } },
+  });
+  const slashes = await projectOf('slashes');
+  const other = await fetch('thread', WITH_SLASH, '--project-uuid', slashes, '--format', 'raw');
+  expect(JSON.parse(other)).toMatchObject({
+    thread_id: WITH_SLASH,
+    messages: [said('user', 'Hello?'), said('assistant', 'Hello.')],
   });
   await fetch('threads', 'threads', '--project-uuid', project, '--limit', '5');
   const files = readdirSync(join(folder, 'threads'));

@@ -10,6 +10,9 @@ const platform = new Set(
   ).split(' '),
 );
 
+/** The id of a thread is the rest of the path. */
+const THREADS = '/api/v1/runs/threads/';
+
 /**
  * Headers of every request of the command line `langgraph` for Python: the name of its HTTP library, and exactly this
  * `Accept`.
@@ -44,7 +47,15 @@ export function canonicalUrl(url: string, fallback: Dialect = 'specification'): 
       .replace(/^\/v1\/integrations\/github(?=\/)/, '/v1/integrations/codehost');
     return { url: spelled + search, dialect: spelled === path ? dialect : 'wire' };
   }
-  return { url: platformPath(path) + search, dialect };
+  return { url: threadPath(platformPath(path)) + search, dialect };
+}
+
+/**
+ * Returns a path in which the id of a thread is one segment: `langsmith-fetch` sends its slashes as they are. A slash at
+ * the end is none of the id, as on all routes.
+ */
+function threadPath(path: string): string {
+  return path.startsWith(THREADS) ? THREADS + path.slice(THREADS.length).replaceAll(/\/(?!$)/g, '%2F') : path;
 }
 
 function platformPath(path: string): string {

@@ -22,6 +22,9 @@ describe('canonicalUrl', () => {
     ['/v1/datasets/x', '/api/v1/datasets/x', 'specification'],
     ['/api/v2/runs/query', '/v2/runs/query', 'specification'],
     ['/v2/runs/query', '/v2/runs/query', 'specification'],
+    // The id of a thread is one segment, however its slashes are sent; one at the end is not part of it.
+    ['/runs/threads/a/b%2Fc/?select=d/e', '/api/v1/runs/threads/a%2Fb%2Fc/?select=d/e', 'specification'],
+    ['/api/v1/runs/threads/a', '/api/v1/runs/threads/a', 'specification'],
     ['/v1/projects/x', '/v1/projects/x', 'specification'],
     ['/api/events', '/api/events', 'specification'],
     ['/health/live', '/health/live', 'specification'],

@@ -35,6 +35,9 @@ it('The messages of a thread are answered in the order of its root runs, with th
   expect(await read(`?select=all_messages&session_id=${session.id}`)).toEqual(['a', 'b', 'c\n\nd', 'e']);
   expect(await read('')).toEqual(['a', 'b', 'c\n\nd', 'e', 'g']);
   expect((await reading.get(path)).json).toMatchObject({ thread_id: thread, is_complete: true });
+  // As clients send it that encode no slash.
+  const sent = `/runs/threads/${encodeURIComponent(thread).replaceAll('%2F', '/')}`;
+  expect((await reading.get(sent)).json).toMatchObject({ thread_id: thread });
   const none = await reading.get(`/runs/threads/nobody?session_id=${session.id}`);
   expect([none.status, none.json]).toEqual([404, { detail: 'Thread ID nobody not found.' }]);
   expect((await reading.get(`${path}?session_id=x`)).status).toBe(422);
