@@ -40,6 +40,8 @@ interface Changed {
   readonly read: string;
   readonly base?: Json;
   readonly wrap?: (body: Json) => unknown;
+  /** The route whose schema has the members, where the request is in parts. */
+  readonly like?: string;
   /** Values that differ, where another one than that of the schema is needed. */
   readonly values?: Json;
 }
@@ -119,6 +121,14 @@ async function prepared(): Promise<Changed[]> {
       read: `/api/v1/examples/${own_example_id}`,
       wrap: (body) => [{ ...body, id: own_example_id }],
     }),
+    ...PARTS.map(([name, wrap]) =>
+      one(name, '/api/v1/platform/datasets/{dataset_id}/examples', own_dataset_id!, {
+        read: `/api/v1/examples/${own_example_id}`,
+        like: '/api/v1/examples/{example_id}',
+        wrap: (body) => wrap(own_example_id!, body),
+        values: { inputs: { in: name }, outputs: { in: name }, metadata: { in: name }, split: name },
+      }),
+    ),
     one('feedback', '/api/v1/feedback/{feedback_id}', ids.feedback_id!),
     one('feedback config', '/api/v1/feedback-configs', '', {
       read: `/api/v1/feedback-configs?key=${KEY}`,
@@ -130,13 +140,30 @@ async function prepared(): Promise<Changed[]> {
   ];
 }
 
+/** Ways in which a request in parts can have a member: in the part of the example, or as a part of its own. */
+const PARTS: readonly (readonly [string, (id: string, body: Json) => FormData])[] = [
+  ['example in one part', (id, body) => form([[id, body]])],
+  [
+    'example in parts',
+    (id, body) => form([[id, {}], ...Object.entries(body).map(([name, value]) => [`${id}.${name}`, value] as const)]),
+  ],
+];
+
+function form(parts: readonly (readonly [string, unknown])[]): FormData {
+  const body = new FormData();
+  for (const [name, value] of parts) {
+    body.append(name, new Blob([JSON.stringify(value)], { type: 'application/json' }));
+  }
+  return body;
+}
+
 const sent = new Set<string>();
 
 it('changes what it takes, and refuses by name what cannot change', async () => {
   const faults: string[] = [];
   for (const changed of changes) {
-    const schema = bodyOf('patch', changed.route);
-    for (const path of membersOf(changed.wrap ? schema.items! : schema)) {
+    const schema = bodyOf('patch', changed.like ?? changed.route);
+    for (const path of membersOf(schema.items ?? schema)) {
       // That of a change of many names the thing.
       if (changed.wrap && path.names[0] === 'id') continue;
       sent.add(changed.route);
@@ -148,10 +175,7 @@ it('changes what it takes, and refuses by name what cannot change', async () => 
 });
 
 /** Members of one request by the routes that are no change of a single thing, or have no such member. */
-const OTHERS = [
-  'PATCH /api/v1/platform/datasets/{dataset_id}/examples',
-  'PATCH /api/v1/platform/datasets/{dataset_id}/examples/metadata',
-];
+const OTHERS = ['PATCH /api/v1/platform/datasets/{dataset_id}/examples/metadata'];
 
 it('does so on every route for changes', () => {
   const routes = Object.entries(document.paths).flatMap(([path, methods]) => ('patch' in methods ? path : []));

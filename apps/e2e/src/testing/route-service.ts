@@ -107,12 +107,16 @@ export class RouteService {
     return this.installation.url;
   }
 
-  /** Sends a request with a JSON body. */
+  /** Sends a request with a JSON body, or with a form. */
   request(method: string, path: string, key: string, body?: object, headers: Headers = {}): Promise<Response> {
     return fetch(this.url + path, {
       method,
-      headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }), ...headers },
-      ...(body && { body: JSON.stringify(body) }),
+      headers: {
+        'x-api-key': key,
+        ...(body && !(body instanceof FormData) && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body && { body: body instanceof FormData ? body : JSON.stringify(body) }),
     });
   }
 

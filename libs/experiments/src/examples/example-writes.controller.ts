@@ -166,6 +166,8 @@ export class ExampleWritesController {
   ) {
     const { tenantId } = context;
     const sent = await this.readParts(request, tenantId, dataset);
+    const named = onlyDataset(sent.examples) ?? dataset;
+    if (named !== dataset) throw new BadRequest(`dataset_id is ${named}, but the path names the dataset ${dataset}.`);
     const { ids, asOf } = await createExamples(this.datasets, context, dataset, sent);
     return { count: ids.length, example_ids: ids, as_of: asOf };
   }

@@ -245,6 +245,17 @@ describe('Examples that are changed', () => {
     expect((await reading.send('PATCH', `/examples/${id}`, { inputs: { x: 1 } }, 'b')).status).toBe(404);
     expect((await send('PATCH', { [id]: '{}', [`${id}.inputs`]: '{"x":1}' }, 'b')).status).toBe(404);
     expect((await reading.send('PATCH', `/examples/${id}`, { dataset_id: newId(), inputs: {} })).status).toBe(404);
+    const elsewhere = { [id]: JSON.stringify({ dataset_id: other }), [`${id}.inputs`]: '{"x":1}' };
+    expect(await send('PATCH', elsewhere)).toMatchObject({
+      status: 400,
+      json: { detail: expect.stringMatching(/^dataset_id of example .* cannot be changed/) },
+    });
+    const created = { [other]: JSON.stringify({ dataset_id: newId() }), [`${other}.inputs`]: '{}' };
+    expect(await create(created)).toMatchObject({
+      status: 400,
+      json: { detail: expect.stringMatching(/^dataset_id is .* but the path names/) },
+    });
+    expect((await reading.get(`/examples/${other}`)).status).toBe(404);
     expect((await get(id)).inputs).toEqual({ q: 1 });
     expect((await reading.send('PATCH', '/examples/bulk', bulk.slice(0, 1))).json).toEqual({
       message: '1 examples updated',

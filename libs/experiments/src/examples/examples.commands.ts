@@ -169,7 +169,7 @@ function objectText(json: string | null | undefined): string | undefined {
 function changedExample(sent: SentExample, current: CurrentExample): ChangedExample[] {
   const { id, inputs, outputs } = sent;
   if (sent.dataset !== undefined && sent.dataset !== current.dataset_id) {
-    throw new BadRequest(`Example ${id!} cannot be moved to another dataset.`);
+    throw new BadRequest(`dataset_id of example ${id!} cannot be changed: an example stays in its dataset.`);
   }
   requireOwn(sent, current);
   const attachments = newAttachments(id!, current.attachments ?? [], sent.attachments, sent.operations);
