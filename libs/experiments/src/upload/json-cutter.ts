@@ -5,8 +5,6 @@ import type { CutBody, LargePart } from './part-cutter';
 
 /** Most bytes of what a cutter keeps. */
 interface CutterLimits {
-  /** Bytes of a body that is kept as it is; only a larger one is cut. */
-  readonly whole: number;
   /** Bytes of the value of a member of a run. */
   readonly member: number;
   /** Bytes of a run without members that are too large. */
@@ -50,8 +48,6 @@ const LISTS: ReadonlySet<string> = new Set(['post', 'patch']);
 export class JsonCutter {
   private kept = Buffer.allocUnsafeSlow(FIRST_BYTES);
   private length = 0;
-  private whole: Buffer[] | undefined = [];
-  private wholeBytes = 0;
   /** Number of containers around the next byte; those at which the members of a run stand. */
   private depth = 0;
   private readonly runDepth: number;
@@ -82,31 +78,11 @@ export class JsonCutter {
 
   /** Number of bytes that are kept so far. */
   get size(): number {
-    return Math.max(this.wholeBytes, this.length);
+    return this.length;
   }
 
   /** Takes the next bytes. @throws PayloadTooLarge */
   push(chunk: Buffer): void {
-    if (!this.whole) {
-      this.scan(chunk);
-      return;
-    }
-    this.whole.push(chunk);
-    this.wholeBytes += chunk.length;
-    if (this.wholeBytes <= this.limits.whole) return;
-    const chunks = this.whole;
-    this.whole = undefined;
-    for (const one of chunks) this.scan(one);
-  }
-
-  /** Returns what is left when all bytes were taken. */
-  finish(): CutBody {
-    if (this.whole) return { body: Buffer.concat(this.whole), large: [] };
-    if (this.run) this.endRun();
-    return { body: this.kept.subarray(0, this.length), large: this.large };
-  }
-
-  private scan(chunk: Buffer): void {
     let from = 0;
     /** Takes the bytes before the place at which another piece begins. */
     const takeTo = (to: number) => {
@@ -128,6 +104,12 @@ export class JsonCutter {
       i++;
     }
     takeTo(chunk.length);
+  }
+
+  /** Returns what is left when all bytes were taken. */
+  finish(): CutBody {
+    if (this.run) this.endRun();
+    return { body: this.kept.subarray(0, this.length), large: this.large };
   }
 
   /** Acts on a byte outside of strings at the place `at`. */

@@ -11,6 +11,7 @@ import {
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
+import { readStream } from '@fairlead/edge';
 import { NotFound, requireSame } from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -37,7 +38,7 @@ import { UploadThread } from '../../upload/upload.thread';
  * came in.
  */
 const KEPT = { kept: 2 * MOST_BYTES, anyRatio: 128 * 1024 * 1024 };
-const OF_JSON = { whole: MOST_BYTES, member: MAX_APPEND_BYTES, run: MOST_BYTES, kept: KEPT.kept };
+const OF_JSON = { member: MAX_APPEND_BYTES, run: MOST_BYTES, kept: KEPT.kept };
 const runPath = idPath('run_id');
 const { either, integer, list, noted, nullable, text } = shape;
 const REFUSED_NOTE =
@@ -180,7 +181,11 @@ export class LiveRunsController {
 
   /** Reads a JSON body without what is too large for a run. */
   private async readJson(request: FastifyRequest, kind: 'run' | 'batch'): Promise<CutBody> {
-    const cut = await this.cut(request, () => new JsonCutter(kind === 'batch', OF_JSON));
+    const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
+    const isSmall = encoding === 'identity' && Number(length) <= MOST_BYTES;
+    const cut = isSmall
+      ? { body: await readStream(request, MOST_BYTES), large: [] }
+      : await this.cut(request, () => new JsonCutter(kind === 'batch', OF_JSON));
     requireJson(request, cut.body);
     return cut;
   }
