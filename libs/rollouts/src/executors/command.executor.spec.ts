@@ -94,6 +94,23 @@ describe('a command', () => {
     await service.reached(id, options, 'DEPLOY_FAILED');
   });
 
+  it('that is not done when a newer revision comes is ended, and the newer one is deployed', async () => {
+    const done = file('done');
+    const deploy = `case "$FAIRLEAD_IMAGE_URI" in *:slow) echo begun; touch ${file('begun')}; sleep 600;; esac; echo "$FAIRLEAD_IMAGE_URI" >> ${done}`;
+    await start({ deploy: script('deploy', deploy) });
+    const id = await service.deployment();
+    const slow = await service.revision(id, image('registry.example/a:slow'));
+    await until(() => existsSync(file('begun')));
+    await service.reached(id, slow, 'DEPLOYING');
+    const newer = await service.replace(id, slow, image('registry.example/a:2'));
+    await service.reached(id, newer, 'DEPLOYED');
+    expect((await service.statuses(id, slow)).at(-1)).toBe('INTERRUPTED');
+    expect(await messages(`${id}/revisions/${slow}/deploy_logs`)).toEqual(
+      expect.arrayContaining(['begun', expect.stringContaining(`the newer revision ${newer} took its place`)]),
+    );
+    expect(readFileSync(done, 'utf8')).toBe('registry.example/a:2\n');
+  });
+
   it('fails with its exit code', async () => {
     await start({ build: script('build', 'echo trying; exit 3') });
     const id = await service.deployment();

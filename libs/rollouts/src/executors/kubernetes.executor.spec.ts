@@ -455,6 +455,26 @@ describe('the kubernetes executor', () => {
       expect(await errors(id, second)).toEqual(['p/agent waits: ErrImagePull, not found']);
     });
 
+    it('a newer one that took its place runs, and not the one before both', async () => {
+      const id = await service.deployment(agents);
+      await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
+      cluster.status = () => (imageOf(id) === 'a:2' ? { replicas: 2, updatedReplicas: 1 } : ready);
+      const stuck = await service.revision(id, image('a:2'));
+      await service.reached(id, stuck, 'DEPLOYING');
+      await until(
+        () => imageOf(id),
+        (now) => now === 'a:2',
+      );
+      const newer = await service.replace(id, stuck, image('a:3'));
+      await service.reached(id, newer, 'DEPLOYED');
+      expect((await service.statuses(id, stuck)).at(-1)).toBe('INTERRUPTED');
+      expect(await messages(id, stuck)).toContainEqual(
+        expect.stringContaining(`the newer revision ${newer} took its place`),
+      );
+      expect(imageOf(id)).toBe('a:3');
+      expect(await messages(id, stuck)).not.toContainEqual(expect.stringContaining('runs again'));
+    });
+
     it('also when it was interrupted, and not while another one waits', async () => {
       const id = await service.deployment(agents);
       await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');

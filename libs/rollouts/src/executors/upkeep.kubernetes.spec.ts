@@ -64,6 +64,25 @@ describe('in a real cluster, upkeep', () => {
     }
   });
 
+  it('deploys a newer revision in the place of one that does not get ready', async () => {
+    const { id } = await deployed();
+    const stuck = await service.revision(id, image('unready:1'));
+    await service.reached(id, stuck, 'DEPLOYING');
+    await until(
+      () => deploymentOf(id),
+      ({ spec }) => spec.template.spec.containers[0].image === 'registry.example/unready:1',
+    );
+    const newer = await service.replace(id, stuck, image('agent:2'));
+    await service.reached(id, newer, 'DEPLOYED');
+    expect((await service.statuses(id, stuck)).at(-1)).toBe('INTERRUPTED');
+    const { json } = await service.logs(`${id}/revisions/${stuck}/deploy_logs`, { level: 'WARNING' });
+    expect(json.logs.map(({ message }: { message: string }) => message)).toContainEqual(
+      expect.stringContaining(`the newer revision ${newer} took its place`),
+    );
+    const { spec } = await deploymentOf(id);
+    expect(spec.template.spec.containers[0].image).toBe('registry.example/agent:2');
+  });
+
   it('lets nothing run after a first revision that fails', async () => {
     const id = await service.deployment();
     const rid = await service.revision(id, { ...image('missing:1'), resource_spec: { min_scale: 2, max_scale: 3 } });
