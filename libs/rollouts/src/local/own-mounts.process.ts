@@ -32,11 +32,12 @@ const OF_KERNEL = [
   ...['bpf', 'binfmt_misc', 'autofs', 'efivarfs', 'fusectl', 'rpc_pipefs', 'selinuxfs', 'mqueue'],
 ];
 /**
- * Limits shared memory of System V, and queues of messages, which would otherwise take all memory of a machine without
- * control groups. A user namespace does not give the right to do so.
+ * Limits shared memory of System V, queues of messages and semaphores (32,000, which take 2 MB), which would otherwise
+ * take all memory of a machine without control groups. A user namespace does not give the right to do so.
  */
 const IPC_LIMITS = `
-( echo $((${256 * 1024 ** 2} / $(getconf PAGESIZE))) > /proc/sys/kernel/shmall; echo 64 > /proc/sys/kernel/msgmni ) 2> /dev/null || :`;
+( echo $((${256 * 1024 ** 2} / $(getconf PAGESIZE))) > /proc/sys/kernel/shmall; echo 64 > /proc/sys/kernel/msgmni
+  echo 1000 32000 500 1000 > /proc/sys/kernel/sem ) 2> /dev/null || :`;
 /** The user of the trial. */
 const NOBODY: User = { uid: 65_534, gid: 65_534 };
 
