@@ -45,6 +45,8 @@ export class ConnectionShares {
   private readonly open = new Set<Socket>();
   private isLooking = false;
   private closed: Partial<Record<Why, number>> = {};
+  /** The users of this machine that had more than their share since the last line. */
+  private readonly users = new Set<number>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -142,6 +144,7 @@ export class ConnectionShares {
     for (const [user, own] of byUser) {
       const more = own.length - this.limits.connectionsPerAddress;
       if (user === undefined || more <= 0 || this.isOfProxies(user)) continue;
+      this.users.add(user);
       const inOrder = [...own.filter((one) => this.unproven.has(one)), ...own.filter((one) => !this.unproven.has(one))];
       for (const socket of inOrder.slice(0, more)) this.close(socket, 'user');
     }
@@ -164,10 +167,11 @@ export class ConnectionShares {
     this.closed[why] = (this.closed[why] ?? 0) + 1;
     this.timer ??= setTimeout(() => {
       this.logger.warn(
-        { closed: this.closed, open: this.open.size },
+        { closed: this.closed, open: this.open.size, ...(this.users.size > 0 && { users: [...this.users] }) },
         'Connections were closed, because there were too many',
       );
       this.closed = {};
+      this.users.clear();
       this.timer = undefined;
     }, LOG_MS).unref();
   }

@@ -53,7 +53,10 @@ describe(`Unfinished requests of ${isRoot ? 'another' : 'the same'} user of this
       expect((await server.ask('/api/v1/info', { headers: { connection: 'close' } }, '')).status).toBe(200);
     }
     const { lines } = server;
-    await until(async () => lines.some(({ msg }) => /^Connections were closed/.test(String(msg))));
+    const closed = await until(async () =>
+      lines.find(({ msg, users }) => users && /^Connections were closed/.test(String(msg))),
+    );
+    expect(closed).toMatchObject({ users: [isRoot ? USER : process.getuid!()] });
   });
 
   test.each(['127.0.0.1', '::1'])('have their share of the connections to %s', async (host) => {
