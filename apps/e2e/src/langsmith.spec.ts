@@ -614,43 +614,53 @@ beforeAll(() => {
   Object.assign(plugged, { apiUrl: `${recorder.url}/api/v1` });
 });
 
-ls.describe(
-  'capitals by jest',
-  () => {
-    const example = { inputs: { country: 'Peru' }, referenceOutputs: { capital: 'Lima' } };
-    ls.test('names a capital', example, async ({ inputs, referenceOutputs }) => {
-      const capital = inputs.country === 'Peru' ? 'Lima' : 'unknown';
-      ls.logOutputs({ capital });
-      // A function without a name: the run of the evaluator has an empty one.
-      const graded = ls.wrapEvaluator(async (answer: { capital: string }) =>
-        Promise.resolve({ key: 'graded', score: answer.capital.length }),
+/** Each is a run of the suite, as each start of jest is. */
+const SUITE_RUNS = 2;
+for (let run = 0; run < SUITE_RUNS; run++)
+  ls.describe(
+    'capitals by jest',
+    () => {
+      const example = { inputs: { country: 'Peru' }, referenceOutputs: { capital: 'Lima' } };
+      ls.test('names a capital', example, async ({ inputs, referenceOutputs }) => {
+        const capital = inputs.country === 'Peru' ? 'Lima' : 'unknown';
+        ls.logOutputs({ capital });
+        // A function without a name: the run of the evaluator has an empty one.
+        const graded = ls.wrapEvaluator(async (answer: { capital: string }) =>
+          Promise.resolve({ key: 'graded', score: answer.capital.length }),
+        );
+        await graded({ capital });
+        ls.logFeedback({ key: 'letters', score: capital.length });
+        expect(capital).toBe(referenceOutputs?.capital);
+      });
+      ls.test.each([{ inputs: { country: 'Fiji' }, referenceOutputs: { capital: 'Suva' } }])(
+        'another',
+        ({ inputs }) => {
+          ls.logOutputs({ capital: inputs.country === 'Fiji' ? 'Suva' : 'unknown' });
+        },
       );
-      await graded({ capital });
-      ls.logFeedback({ key: 'letters', score: capital.length });
-      expect(capital).toBe(referenceOutputs?.capital);
-    });
-    ls.test.each([{ inputs: { country: 'Fiji' }, referenceOutputs: { capital: 'Suva' } }])('another', ({ inputs }) => {
-      ls.logOutputs({ capital: inputs.country === 'Fiji' ? 'Suva' : 'unknown' });
-    });
-  },
-  { client: plugged, enableTestTracking: true },
-);
+    },
+    { client: plugged, enableTestTracking: true },
+  );
 
 describe('The plugin of the SDK for jest', () => {
-  it('keeps tests as examples, and a run of them as an experiment', async () => {
+  it('keeps tests as examples, and each run of them as an experiment', async () => {
     const { id } = await plugged.readDataset({ datasetName: 'capitals by jest' });
     const examples = await collect(plugged.listExamples({ datasetId: id }));
     expect(examples.map(({ outputs }) => outputs?.capital as string).sort()).toEqual(['Lima', 'Suva']);
-    const [project] = await collect(plugged.listProjects({ referenceDatasetId: id }));
-    const evaluated = await until(async () => {
-      const found = await plugged.readProject({ projectId: project!.id, includeStats: true });
-      const { pass } = (found.feedback_stats ?? {}) as Readonly<Record<string, { n: number } | undefined>>;
-      return found.run_count === 2 && pass?.n === 2 && found;
-    });
-    expect(evaluated).toMatchObject({
-      test_run_number: 1,
-      feedback_stats: { pass: { n: 2, avg: 1 }, letters: { n: 1, avg: 4 }, graded: { n: 1, avg: 4 } },
-    });
+    const projects = await collect(plugged.listProjects({ referenceDatasetId: id }));
+    const numbers: unknown[] = [];
+    for (const { id: projectId } of projects) {
+      const evaluated = await until(async () => {
+        const found = await plugged.readProject({ projectId, includeStats: true });
+        const { pass } = (found.feedback_stats ?? {}) as Readonly<Record<string, { n: number } | undefined>>;
+        return found.run_count === 2 && pass?.n === 2 && found;
+      });
+      numbers.push((evaluated as unknown as { test_run_number: number }).test_run_number);
+      expect(evaluated).toMatchObject({
+        feedback_stats: { pass: { n: 2, avg: 1 }, letters: { n: 1, avg: 4 }, graded: { n: 1, avg: 4 } },
+      });
+    }
+    expect(numbers.sort()).toEqual([1, 2]);
   });
 });
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { Home, killed, type Service } from './testing/home';
 
-/** Programs that run on this machine outlive a server that is killed, and sleep. */
+/** Programs that run on this machine outlive a server that is killed, sleep, and take the server from nobody. */
 
 const WAIT_MS = 120_000;
 /** Command lines of what this test starts hold it. */
@@ -29,6 +29,28 @@ require('node:http').createServer((request, response) => {
   if (request.url !== '/together') return answer();
   held.push(answer);
   if (held.length === ${TOGETHER}) held.forEach((one) => one());
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+
+/**
+ * A program that keeps unfinished requests to the server open, as many as a request to it says, and opens them again
+ * when they are closed.
+ */
+const flood = (port: string) => `
+const { connect } = require('node:net'), held = new Set();
+let [wanted, tried] = [0, 0];
+setInterval(() => {
+  for (let n = 0; n < 10 && held.size < wanted; n++) {
+    const socket = connect(${port}, '127.0.0.1');
+    socket.write('POST /api/v1/runs HTTP/1.1\\r\\nContent-Length: 9\\r\\n');
+    socket.on('error', () => undefined).on('close', () => held.delete(socket));
+    held.add(socket);
+    tried += 1;
+  }
+}, 10);
+require('node:http').createServer((request, response) => {
+  wanted = Number(new URL(request.url, 'http://a').searchParams.get('wanted') ?? wanted);
+  response.end(JSON.stringify({ tried, held: held.size }));
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 
@@ -76,14 +98,18 @@ async function ask(method: string, path: string, body?: object) {
 }
 
 /** Creates a deployment and uploads its source; resolves to its id and its revision. */
-async function deploy(name: string, source_config: object = {}): Promise<{ id: string; revision: string }> {
+async function deploy(
+  name: string,
+  source_config: object = {},
+  program = PROGRAM,
+): Promise<{ id: string; revision: string }> {
   const { id } = await ask('POST', '/v2/deployments', {
     ...{ name, source: 'internal_source', source_config, source_revision_config: {} },
     secrets: [],
   });
   const from = mkdtempSync(join(tmpdir(), 'fairlead-life-'));
-  writeFileSync(join(from, 'Procfile'), `web: node server.js ${MARK}\n`);
-  writeFileSync(join(from, 'server.js'), PROGRAM);
+  writeFileSync(join(from, 'Procfile'), `web: node server.js ${MARK} ${name}\n`);
+  writeFileSync(join(from, 'server.js'), program);
   const { upload_url, object_path } = await ask('POST', `/v2/deployments/${id}/upload-url`);
   const body = execFileSync('tar', ['-cz', '-C', from, '.']);
   rmSync(from, { recursive: true });
@@ -96,7 +122,19 @@ async function deploy(name: string, source_config: object = {}): Promise<{ id: s
 const status = async ({ id, revision }: { id: string; revision: string }): Promise<string> =>
   (await ask('GET', `/v2/deployments/${id}/revisions/${revision}`)).status;
 
-it('what ran is available again after kill -9 of the server, in one process, and sleeps when nobody uses it', async () => {
+/** Deletes deployments, and waits until nothing is left of them. */
+async function removed(...deployments: readonly { readonly id: string }[]): Promise<void> {
+  for (const { id } of deployments) {
+    await fetch(`${service.url}/v2/deployments/${id}`, { method: 'DELETE', headers: { 'x-api-key': home.key() } });
+    await until(
+      async () => (await fetch(`${service.url}/v2/deployments/${id}`, { headers: { 'x-api-key': home.key() } })).status,
+      (now) => now === 404,
+      WAIT_MS,
+    );
+  }
+}
+
+it('what ran is available again after kill -9 of the server, in one process, and sleeps when nobody uses it unless it is always on', async () => {
   service = await home.start({ EXECUTOR: 'local' });
   const deployed = await deploy('deployed');
   await until(
@@ -107,6 +145,12 @@ it('what ran is available again after kill -9 of the server, in one process, and
   const before: Said = await ask('GET', '/apps/deployed/');
   ({ data } = before);
   expect(before.starts).toBe(1);
+  const always = await deploy('always', { resource_spec: { min_scale: 1 } });
+  await until(
+    () => status(always),
+    (now) => now === 'DEPLOYED',
+    WAIT_MS,
+  );
   const inBuild = await deploy('in-build', { install_command: `sleep 2; echo ${MARK}` });
   await until(
     () => status(inBuild),
@@ -116,9 +160,13 @@ it('what ran is available again after kill -9 of the server, in one process, and
   await killed(service.process);
   // Without it, only what has left its process group goes on.
   const programs = async () => (await running()).filter((line) => !line.includes('left-'));
+  const ofAlways = async () => (await programs()).filter((line) => line.includes(`${MARK} always`));
+  const others = async () => (await programs()).filter((line) => !line.includes(`${MARK} always`));
   await until(programs, (left) => left.length === 0, WAIT_MS);
 
   service = await home.start({ EXECUTOR: 'local', LOCAL_SLEEP_AFTER: '1' });
+  // Without any request.
+  await until(ofAlways, (started) => started.length > 0, WAIT_MS);
   const leftBefore = async () => (await running()).filter((line) => line.includes(`left-1 ${data}`));
   await until(leftBefore, (left) => left.length === 0, WAIT_MS);
   const again = await Promise.all(Array.from({ length: TOGETHER }, () => ask('GET', '/apps/deployed/together')));
@@ -134,20 +182,48 @@ it('what ran is available again after kill -9 of the server, in one process, and
     (now) => now === 'UNUSED',
     WAIT_MS,
   );
-  await until(programs, (left) => left.length === 0, WAIT_MS);
+  await until(others, (left) => left.length === 0, WAIT_MS);
   expect((await ask('GET', '/apps/deployed/')).starts).toBe(3);
+  // The other one slept, and this one has run all the time.
+  expect((await ask('GET', '/apps/always/')).starts).toBe(2);
   const reported = async () => {
     const { resources } = await ask('GET', `/v2/deployments/${deployed.id}/history?types=DeploymentStatusReported`);
     const changes = (resources as { changes: { after: string }[] }[]).flatMap((entry) => entry.changes);
     return changes.map(({ after }) => after);
   };
   await until(reported, (all) => all.includes('UNUSED') && all.includes('READY'), WAIT_MS);
-  for (const { id } of [deployed, inBuild]) {
-    await fetch(`${service.url}/v2/deployments/${id}`, { method: 'DELETE', headers: { 'x-api-key': home.key() } });
+  await removed(deployed, inBuild, always);
+}, 600_000);
+
+it('a program that holds many unfinished requests to the server keeps nobody else from it', async () => {
+  if (service) await killed(service.process);
+  service = await home.start({
+    ...{ EXECUTOR: 'local', MAX_CONNECTIONS: '4000', MAX_CONNECTIONS_PER_ADDRESS: '1200', LOG_LEVEL: 'warn' },
+  });
+  const flooding = await deploy('flooding', {}, flood(new URL(service.url).port));
+  const other = await deploy('other');
+  for (const one of [flooding, other]) {
     await until(
-      async () => (await fetch(`${service.url}/v2/deployments/${id}`, { headers: { 'x-api-key': home.key() } })).status,
-      (now) => now === 404,
+      () => status(one),
+      (now) => now === 'DEPLOYED',
       WAIT_MS,
     );
   }
+  const wanted = 5000;
+  await ask('GET', `/apps/flooding/?wanted=${wanted}`);
+  const tried = async (): Promise<number> => (await ask('GET', '/apps/flooding/')).tried;
+  const first = await until(tried, (count) => count > wanted, WAIT_MS);
+  for (let round = 0; round < 30; round++) {
+    expect((await ask('GET', '/v2/deployments')).resources.length).toBeGreaterThan(1);
+    expect((await fetch(`${service.url}/info`, { headers: { connection: 'close' } })).status).toBe(200);
+    expect((await ask('GET', '/apps/other/')).starts).toBe(1);
+  }
+  // It went on meanwhile.
+  await until(tried, (count) => count > first, WAIT_MS);
+  await until(
+    () => service.output() + service.errors(),
+    (log) => log.includes('Connections were closed, because there were too many'),
+    WAIT_MS,
+  );
+  await removed(flooding, other);
 }, 600_000);
