@@ -61,9 +61,12 @@ const OUR_COOKIE = /^[\s=]*(?:__Host-fairlead|fairlead-(?:app-)?\d+)\s*=/i;
 /** Pages of a program get an origin of their own, so that they cannot use the console's session. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
 
-/** The path of a request as its program sees it. */
+/**
+ * The path of a request as its program sees it. A program that knows its prefix names it in links at its own host, too,
+ * where it is not part of the path.
+ */
 export function pathOf(url: string): string {
-  const path = url.replace(/^\/(?:apps|app-pages)\/[^/?#]*/, '');
+  const path = url.replace(/^\/(?:apps\/[^/?#]*|app-pages\/([^/?#]*)(?:\/apps\/\1(?=[/?#]|$))?)/, '');
   return path.startsWith('/') ? path : `/${path}`;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { type Kind, type Reached, reachedAt, requestHeaders, responseHeaders } from './app-headers.http';
+import { type Kind, pathOf, type Reached, reachedAt, requestHeaders, responseHeaders } from './app-headers.http';
 
 const KEY = `fl_${'1'.repeat(22)}_${'2'.repeat(27)}_${'3'.repeat(6)}`;
 const REACHED: Reached = { proto: 'https', host: 'agents.example', prefix: '/apps/support', for: '192.0.2.7' };
@@ -37,6 +37,18 @@ describe('a key', () => {
     (authorization) => expect(sent({ 'x-api-key': KEY, authorization })).toMatchObject({ authorization }),
   );
 });
+
+it.each([
+  ['/apps/support', '/'],
+  ['/apps/support?a=1', '/?a=1'],
+  ['/apps/support/apps/support/a', '/apps/support/a'],
+  ['/app-pages/support/a/b?c', '/a/b?c'],
+  // A program that knows its prefix names it in the links of its pages.
+  ['/app-pages/support/apps/support/openapi.json?a', '/openapi.json?a'],
+  ['/app-pages/support/apps/support', '/'],
+  ['/app-pages/support/apps/supporter/a', '/apps/supporter/a'],
+  ['/app-pages/support/apps/other/a', '/apps/other/a'],
+])('%s is %s for the program', (url, path) => expect(pathOf(url)).toBe(path));
 
 describe('where a request comes from', () => {
   it('is said by the server, whatever its client says', () => {
