@@ -118,6 +118,7 @@ it('a crash loop is one state, with one event', async () => {
   expect(await entries(id)).toHaveLength(length);
   expect(await ask('GET', `/v2/deployments/${id}`)).toMatchObject({
     status: 'UNKNOWN',
+    crash_looping: true,
     status_reason: expect.stringMatching(/^Crash looping, 3 restarts/),
   });
 });

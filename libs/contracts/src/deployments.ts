@@ -26,6 +26,8 @@ export interface DeploymentDeletionRequestedMessage {
 export interface DeploymentStatusReportedMessage {
   readonly status: 'AWAITING_DATABASE' | 'READY' | 'UNUSED' | 'UNKNOWN';
   readonly reason?: string;
+  /** True while it is UNKNOWN because all its processes end again and again. */
+  readonly crash_looping?: true;
 }
 
 /** `DeploymentDeleted`: it is gone, and its name is free again. */

@@ -105,6 +105,8 @@ export interface HostStatusReportedMessage {
   readonly deployment_id: string;
   readonly status: 'READY' | 'UNUSED' | 'UNKNOWN' | 'REMOVED';
   readonly reason?: string;
+  /** True when it is UNKNOWN because all its processes end again and again; said once for each crash loop. */
+  readonly crash_looping?: true;
 }
 
 /**

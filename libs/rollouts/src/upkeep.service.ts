@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { withTimeLimit } from '@fairlead/schema';
 import { Executor, ExecutorUnreachable, type RevisionAssignment, type Step, type Upkeep } from './executors/executor';
 import { noteControl, noteSizes, reportDrift, reportHost } from './executors/host';
+import { crashLoops } from './health/crash-loop';
 import type { Deployed } from './executors/target';
 import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
@@ -147,7 +148,7 @@ export class UpkeepService {
       : 'The revision does not run as it should';
     await this.keep(target, log, failed, hold, async (upkeep, step) => {
       const assignment = await this.active(target, version, revision, log);
-      const { drift, trouble } = await upkeep.observe(assignment, step);
+      const { drift, trouble, processes = [], isRestarting = false } = await upkeep.observe(assignment, step);
       const said = drift.length > 0 && `What runs was changed: ${drift.join(', ')}.`;
       const before = await this.reports.host(target.id);
       const { drift: now } = await this.reports.decideHost(target, reportDrift(target.id, revision.revision_id, drift));
@@ -155,36 +156,47 @@ export class UpkeepService {
       if (said && this.options.onDrift === 'repair' && !kept) {
         await upkeep.restore(assignment, step);
         await step.log('INFO', 'The revision is applied again, and runs as before.');
-      } else if (said || trouble) throw new Observed([said, trouble].filter(Boolean).join(' '));
-      else if (kept) throw new Observed('it runs now.');
+        return true;
+      }
+      const states = processes.map(({ state }) => state);
+      if (!kept && crashLoops(before.isCrashLooping ?? false, states)) {
+        const looping = processes.find(({ state }) => state === 'CRASH_LOOPING')?.reason ?? before.reason;
+        throw new CrashLooping([looping, said].filter(Boolean).join('. '));
+      }
+      if (trouble && isRestarting && !said) return false;
+      if (said || trouble) throw new Observed([said, trouble].filter(Boolean).join(' '));
+      if (kept) throw new Observed('it runs now.');
+      return true;
     });
   }
 
   /**
-   * Does something for what runs, and says whether the deployment is READY after it. Returns why it is not, which is
-   * logged after `failed`. @throws ExecutorUnreachable
+   * Does something for what runs, and says whether the deployment is READY after it, unless `work` returns false. Returns
+   * why it is not, which is logged after `failed`. @throws ExecutorUnreachable
    */
   private async keep(
     target: Deployed,
     log: RolloutLog,
     failed: string,
     hold: Hold,
-    work: (upkeep: Upkeep, step: Step) => Promise<void>,
+    work: (upkeep: Upkeep, step: Step) => Promise<boolean | void>,
   ): Promise<string | undefined> {
     const { upkeep } = this.executor;
     if (!upkeep) return undefined;
     const before = await this.reports.host(target.id);
     let said: HostStatusReportedMessage = { deployment_id: target.id, status: 'READY' };
     try {
-      await withTimeLimit(this.options.timeLimit, [hold.signal], (signal) =>
+      const isKnown = await withTimeLimit(this.options.timeLimit, [hold.signal], (signal) =>
         work(upkeep, log.step('deploy', signal, hold.waits)),
       );
       hold.signal.throwIfAborted();
+      if (isKnown === false) return undefined;
     } catch (error) {
       hold.signal.throwIfAborted();
       if (isOfRecord(error)) throw error;
-      const reason = `${failed}: ${log.safe(messageOf(error))}`;
-      said = { ...said, status: 'UNKNOWN', reason };
+      const isLoop = error instanceof CrashLooping;
+      const reason = isLoop ? error.message : `${failed}: ${log.safe(messageOf(error))}`;
+      said = { ...said, status: 'UNKNOWN', reason, ...(isLoop && { crash_looping: true }) };
       // What is seen every minute is logged when it is reported.
       const isReported = reportHost(said, Date.now())(before).length > 0;
       if (isReported || !(error instanceof Observed)) await log.write('deploy', 'ERROR', reason);
@@ -214,6 +226,9 @@ export class UpkeepService {
 
 /** Reports the state of the program when nothing was done. */
 class Observed extends Error {}
+
+/** All processes end again and again. */
+class CrashLooping extends Observed {}
 
 /** Another executor has deployed what runs. */
 class NotOurs extends Error {}

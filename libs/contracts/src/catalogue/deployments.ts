@@ -84,10 +84,11 @@ export const deploymentEvents = {
     topic: 'deployments.v1',
     webhook: 'deployment.status_changed',
     title: 'A deployment cannot be reached, or nobody uses it, or neither any more.',
-    facts: ({ status, reason }: DeploymentStatusReportedMessage, deployment_id) => ({
+    facts: ({ status, reason, crash_looping }: DeploymentStatusReportedMessage, deployment_id) => ({
       deployment_id,
       status,
       ...(reason !== undefined && { reason }),
+      ...(crash_looping && { crash_looping }),
     }),
     payload: ref('DeploymentStatus'),
   },

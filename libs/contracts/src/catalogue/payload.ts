@@ -26,6 +26,7 @@ export const SCHEMAS = {
       deployment_id: { $ref: '#/components/schemas/Id' },
       status: { enum: ['AWAITING_DATABASE', 'READY', 'UNUSED', 'UNKNOWN', 'AWAITING_DELETE'] },
       reason: TEXT,
+      crash_looping: { const: true },
     },
   },
   SourceConfig: {

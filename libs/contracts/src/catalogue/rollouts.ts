@@ -28,10 +28,11 @@ export const rolloutEvents = {
     schema: 1,
     operation: 'update_deployment',
     topic: 'internal.v1',
-    facts: ({ deployment_id, status, reason }: HostStatusReportedMessage) => ({
+    facts: ({ deployment_id, status, reason, crash_looping }: HostStatusReportedMessage) => ({
       deployment_id,
       status,
       ...(reason !== undefined && { reason }),
+      ...(crash_looping && { crash_looping }),
     }),
   },
   RevisionTakenBack: {

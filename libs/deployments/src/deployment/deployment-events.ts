@@ -1,4 +1,9 @@
-import type { CommandEndedMessage, CommandStartedMessage, PushCause } from '@fairlead/contracts';
+import type {
+  CommandEndedMessage,
+  CommandStartedMessage,
+  DeploymentStatusReportedMessage,
+  PushCause,
+} from '@fairlead/contracts';
 import type { DomainEvent, Sealed } from '@fairlead/eventing';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
@@ -104,10 +109,7 @@ type DeploymentCreated = DomainEvent<
 >;
 type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string, never>>;
 /** The place where the deployment runs cannot be reached, or can be reached again; nobody uses it, or somebody does again. */
-type DeploymentStatusReported = DomainEvent<
-  'DeploymentStatusReported',
-  { readonly status: 'AWAITING_DATABASE' | 'READY' | 'UNKNOWN' | 'UNUSED'; readonly reason?: string }
->;
+type DeploymentStatusReported = DomainEvent<'DeploymentStatusReported', DeploymentStatusReportedMessage>;
 /** The program of the deployment stops until it is started again, whatever is deployed meanwhile. */
 type DeploymentStopRequested = DomainEvent<'DeploymentStopRequested', Record<string, never>>;
 type DeploymentStartRequested = DomainEvent<'DeploymentStartRequested', Record<string, never>>;

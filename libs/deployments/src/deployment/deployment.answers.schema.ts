@@ -86,6 +86,10 @@ export const deployment = object('Deployment', {
     text,
     'Why it is `UNKNOWN` or `UNUSED`, such as `Crash looping, 3 restarts, last line: …`; absent when there is nothing to say.',
   ),
+  'crash_looping?': noted(
+    boolean,
+    '`true` while it is `UNKNOWN` because all its processes end again and again; absent otherwise.',
+  ),
   latest_revision_id: noted(nullable(uuid), 'The newest revision; null before there is one.'),
   active_revision_id: noted(nullable(uuid), 'The revision that runs; null until one has been deployed.'),
   'executor?': noted(

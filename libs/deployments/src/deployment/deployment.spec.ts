@@ -14,6 +14,7 @@ import {
   tag,
   type DeploymentState,
 } from './deployment';
+import { deploymentOf, deploymentRecord, unshownPart } from './record';
 import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from './deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment } from './deployment.errors';
 import { RevisionEnded, RevisionWaits } from '../revision/revision.errors';
@@ -841,6 +842,23 @@ describe('rule 9: statuses of a deployment', () => {
       .when(reportHost('UNKNOWN'))
       .then();
     expect(fold([...deleting, unknown])!.status).toBe('AWAITING_DELETE');
+  });
+
+  it('tells a crash loop until it is over', () => {
+    const served = [...created(codehost), activated, provisioned];
+    const reason = 'Crash looping, 3 restarts, last line: no module';
+    const loops: DeploymentEvent = {
+      type: 'DeploymentStatusReported',
+      data: { status: 'UNKNOWN', reason, crash_looping: true },
+    };
+    given(deploymentModel, ...served)
+      .when(reportHost('UNKNOWN', reason, true))
+      .then(loops);
+    const looping = fold([...served, loops])!;
+    expect(deploymentRecord(looping)).toMatchObject({ crash_looping: true, status_reason: reason });
+    expect(deploymentOf(deploymentRecord(looping), unshownPart(looping))).toMatchObject({ crash_looping: true });
+    const over: DeploymentEvent = { type: 'DeploymentStatusReported', data: { status: 'READY' } };
+    expect(deploymentRecord(fold([...served, loops, over])!)).not.toHaveProperty('crash_looping');
   });
 
   it('a first revision that is deployed provisions it, also when it was UNKNOWN until then, and no later one does', () => {

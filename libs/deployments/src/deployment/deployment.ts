@@ -1,3 +1,4 @@
+import type { DeploymentStatusReportedMessage } from '@fairlead/contracts';
 import { type Aggregate, type Model, type Recorded, same } from '@fairlead/eventing';
 import type {
   Agent,
@@ -37,6 +38,8 @@ export interface Deployment {
   readonly status: DeploymentStatus;
   /** Why it is UNKNOWN or UNUSED. */
   readonly status_reason?: string;
+  /** Present while it is UNKNOWN because all its processes end again and again. */
+  readonly crash_looping?: true;
   readonly latest_revision_id: string | null;
   readonly active_revision_id: string | null;
   /** Name of the executor that deployed the active revision. */
@@ -116,9 +119,11 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
   switch (event.type) {
     case 'DeploymentProvisioned':
       // That it could not be reached was said before it was deployed.
-      return state.status === 'AWAITING_DELETE' ? {} : { status: 'READY', status_reason: undefined };
+      return state.status === 'AWAITING_DELETE'
+        ? {}
+        : { status: 'READY', status_reason: undefined, crash_looping: undefined };
     case 'DeploymentStatusReported':
-      return state.status === 'AWAITING_DELETE' ? {} : { status: event.data.status, status_reason: event.data.reason };
+      return state.status === 'AWAITING_DELETE' ? {} : reported(event.data);
     case 'DeploymentPatched':
       return {
         ...event.data,
@@ -153,6 +158,10 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
     default:
       return {};
   }
+}
+
+function reported({ status, reason, crash_looping }: DeploymentStatusReportedMessage): Partial<Deployment> {
+  return { status, status_reason: reason, crash_looping };
 }
 
 /** A change ends being unused. */
@@ -220,12 +229,14 @@ export function checkChangeable(state: Deployment): void {
 export function reportHost(
   status: 'READY' | 'UNUSED' | 'UNKNOWN',
   reason?: string,
+  crash_looping?: true,
 ): (state: DeploymentState) => DeploymentEvent[] {
   return (state) => {
     if (!state || state.removed || state.status === 'AWAITING_DELETE') return [];
     const now = status !== 'UNKNOWN' && state.active_revision_id === null ? 'AWAITING_DATABASE' : status;
     if (state.status === now && (now !== 'UNKNOWN' || state.status_reason === reason)) return [];
-    return [{ type: 'DeploymentStatusReported', data: { status: now, ...(reason && { reason }) } }];
+    const data = { status: now, ...(reason && { reason }), ...(crash_looping && { crash_looping }) } as const;
+    return [{ type: 'DeploymentStatusReported', data }];
   };
 }
 

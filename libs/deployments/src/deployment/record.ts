@@ -38,6 +38,7 @@ export function deploymentRecord(state: Deployment) {
     ...(state.agent && { agent: state.agent }),
     ...(state.executor && { executor: state.executor }),
     ...(state.status_reason !== undefined && { status_reason: state.status_reason }),
+    ...(state.crash_looping && { crash_looping: true as const }),
     ...(state.stopped && { stopped: true as const }),
     ...(state.tracing_project && { tracing_project: state.tracing_project }),
     id: state.id,
@@ -73,7 +74,7 @@ export function unshownPart(state: Deployment) {
 /** The deployment behind a record, without the revisions that wait. */
 export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeof unshownPart>): Deployment {
   const { name, id, tenant_id, source, status, secret_references, created_at, updated_at } = record;
-  const { agent, executor, stopped, tracing_project } = record;
+  const { agent, executor, crash_looping, stopped, tracing_project } = record;
   const { latest_revision_id, active_revision_id, source_revision_config } = record;
   const { listener_config, ...config } = record.source_config;
   return {
@@ -89,6 +90,7 @@ export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeo
     active_revision_id,
     ...(agent && { agent }),
     ...(executor && { executor }),
+    ...(crash_looping && { crash_looping }),
     ...(stopped && { stopped }),
     ...(tracing_project && { tracing_project }),
     ...unshown,

@@ -4,7 +4,7 @@ import type {
   RolloutStatusReportedMessage,
 } from '@fairlead/contracts';
 import { type EventContext, owned } from '@fairlead/eventing';
-import { check, literal, object, optional, Problems, type Schema, str, uuid } from '@fairlead/schema';
+import { bool, check, literal, object, optional, Problems, type Schema, str, uuid } from '@fairlead/schema';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { deploymentAggregate, type DeploymentState, reportHost } from '../deployment/deployment';
@@ -32,6 +32,7 @@ const hostReport = object({
   deployment_id: uuid(),
   status: literal(['READY', 'UNUSED', 'UNKNOWN', 'REMOVED']),
   reason: optional(str({ anyText: true })),
+  crash_looping: optional(bool()),
 });
 const takenBackReport = object({
   deployment_id: uuid(),
@@ -58,10 +59,11 @@ export class RolloutsConsumer {
 
   @EventPattern<string>('HostStatusReported')
   async hostReported(@Payload() message: HostStatusReportedMessage, @Ctx() context: EventContext): Promise<void> {
-    const { deployment_id, status, reason } = read(hostReport, message);
+    const { deployment_id, status, reason, crash_looping } = read(hostReport, message);
     if (status === 'REMOVED') return this.removal.complete(deployment_id, context.event);
     const { tenant } = context.metadata;
-    const decide = reportHost(status, reason === undefined ? undefined : storable(reason));
+    const why = reason === undefined ? undefined : storable(reason);
+    const decide = reportHost(status, why, crash_looping || undefined);
     await this.follow(context, deployment_id, (state) => (state?.tenant_id === tenant ? decide(state) : []));
   }
 

@@ -71,6 +71,10 @@ export interface Observation {
   readonly drift: readonly string[];
   /** Why it does not run as it should. */
   readonly trouble?: string;
+  /** Processes of the deployment, where the executor sees them. */
+  readonly processes?: readonly ProcessHealth[];
+  /** True when a process has just ended and is started again: it will soon be known whether that is a trouble. */
+  readonly isRestarting?: boolean;
 }
 
 /** Sees to what runs already. */

@@ -42,6 +42,7 @@ export interface Host {
   readonly status: HostStatusReportedMessage['status'] | null;
   /** Why it is UNKNOWN or UNUSED. */
   readonly reason?: string;
+  readonly isCrashLooping?: boolean;
   /** ISO 8601; when that was said. */
   readonly saidAt?: string;
   readonly place?: string;
@@ -63,8 +64,9 @@ export const hostModel: Model<Host, HostEvent> = {
   evolve(state, event: Recorded<HostEvent>) {
     switch (event.type) {
       case 'HostStatusReported': {
-        const { status, reason } = event.data;
-        return { ...state, status, reason, saidAt: event.time, drift: status === 'READY' ? undefined : state.drift };
+        const { status, reason, crash_looping } = event.data;
+        const drift = status === 'READY' ? undefined : state.drift;
+        return { ...state, status, reason, isCrashLooping: crash_looping, saidAt: event.time, drift };
       }
       case 'DeploymentPlaced':
         return { ...state, place: event.data.place };
@@ -89,13 +91,16 @@ const ANOTHER_REASON_MS = 10 * 60_000;
 
 /**
  * Says whether the place is ready. The same status again says nothing, unless what had changed is as it was again, or
- * the reason has been another one for a while. `now` is in milliseconds.
+ * the reason has been another one for a while. A crash loop is said once, whatever is counted meanwhile. `now` is in
+ * milliseconds.
  */
 export function reportHost(said: HostStatusReportedMessage, now: number): (state: Host) => HostEvent[] {
-  return ({ status, reason, saidAt = '', drift }) => {
+  return ({ status, reason, isCrashLooping = false, saidAt = '', drift }) => {
     const isUndone = said.status === 'READY' && drift !== undefined;
-    const hasOtherReason = said.reason !== reason && now - Date.parse(saidAt) >= ANOTHER_REASON_MS;
-    if (status === 'REMOVED' || (status === said.status && !isUndone && !hasOtherReason)) return [];
+    const begins = said.crash_looping === true && !isCrashLooping;
+    const isOther = said.reason !== reason && !(said.crash_looping && isCrashLooping);
+    const hasOtherReason = isOther && now - Date.parse(saidAt) >= ANOTHER_REASON_MS;
+    if (status === 'REMOVED' || (status === said.status && !isUndone && !begins && !hasOtherReason)) return [];
     return [{ type: 'HostStatusReported', data: said }];
   };
 }

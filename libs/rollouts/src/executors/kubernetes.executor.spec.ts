@@ -906,6 +906,75 @@ spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{
       await told(id, 'READY');
     });
 
+    it('a crash loop is said once when it begins and once when it ends, however often it flips in between', async () => {
+      await restart({ watchEvery: 50 });
+      const { id } = await deployed();
+      const at = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+      /** The container has ended so often, and runs again for so many seconds or waits for that. */
+      const show = (ends: number, runsFor?: number) => {
+        const terminated = {
+          startedAt: at(8),
+          finishedAt: at(5),
+          exitCode: 137,
+          reason: 'OOMKilled',
+          message: 'sesame-open',
+        };
+        const isReady = runsFor !== undefined;
+        const state = isReady ? { running: { startedAt: at(runsFor) } } : { waiting: { reason: 'CrashLoopBackOff' } };
+        const restartCount = isReady ? ends : ends - 1;
+        const container = { name: 'agent', state, ready: isReady, restartCount, lastState: { terminated } };
+        const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
+        cluster.pods = [{ name: 'p', conditions, containerStatuses: [container] }];
+        const available = isReady ? 1 : 0;
+        cluster.status = () => ({ replicas: 1, updatedReplicas: 1, availableReplicas: available });
+      };
+      /** Waits until the cluster was looked at twice since. */
+      const looked = async () => {
+        const looks = () => cluster.requests.filter(({ url }) => url.includes(`/services/fairlead-${id}`)).length;
+        const before = looks();
+        await until(looks, (now) => now > before + 2);
+      };
+      const said = async () =>
+        (await service.store.read(`host-${id}`)).filter(({ type }) => type === 'HostStatusReported');
+      const before = (await said()).length;
+      for (let ends = 1; ends <= 20; ends++) {
+        show(ends);
+        await looked();
+        if (ends === 2) expect(await said()).toHaveLength(before);
+        show(ends, 4);
+        await looked();
+      }
+      const crashes = 'restarts, agent ended: OOMKilled, exit code 137';
+      expect((await service.health(id)).json).toMatchObject({
+        state: 'CRASH_LOOPING',
+        detail: `Crash looping, 20 ${crashes}`,
+        processes: [{ state: 'CRASH_LOOPING', reason: `Crash looping, 20 ${crashes}`, restarts: 20 }],
+      });
+      show(20, 61);
+      await told(id, 'READY');
+      expect((await said()).slice(before).map(({ data }) => ({ ...(data as object) }))).toEqual([
+        { deployment_id: id, status: 'UNKNOWN', reason: `Crash looping, 3 ${crashes}`, crash_looping: true },
+        { deployment_id: id, status: 'READY' },
+      ]);
+      expect((await service.health(id)).json).toMatchObject({ state: 'RUNNING' });
+    });
+
+    it('a container that ended once, long ago, is no trouble, and what a program wrote at its end is not told', async () => {
+      await restart({ watchEvery: 50 });
+      const { id } = await deployed();
+      const terminated = { exitCode: 1, message: 'TOKEN=sesame-open', finishedAt: '2026-01-01T12:00:00Z' };
+      const container = { name: 'agent', ready: true, restartCount: 1, lastState: { terminated } };
+      const running = { running: { startedAt: '2026-01-01T12:00:01Z' } };
+      const looks = () => cluster.requests.filter(({ url }) => url.includes(`/services/fairlead-${id}`)).length;
+      cluster.pods = [{ name: 'p', containerStatuses: [{ ...container, state: running }] }];
+      const before = looks();
+      await until(looks, (now) => now > before + 2);
+      expect(await service.hostStatuses(id)).toEqual(['READY']);
+      cluster.pods = [{ name: 'p', containerStatuses: [{ ...container, ready: false, state: { terminated } }] }];
+      const { data } = await told(id, 'UNKNOWN');
+      expect((data as { reason: string }).reason).toMatch(/p\/agent ended with exit code 1$/);
+    });
+
     it('it is UNKNOWN until the next one is deployed', async () => {
       await restart({ watchEvery: 50 });
       const { id } = await deployed();

@@ -2,6 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { ControlAction } from '@fairlead/contracts';
 import { Additions, type AdditionsSettings, addressOf } from './additions.service';
 import type { ProcessHealth } from '../health/health.answers.schema';
+import { EndedPods, type PodEnds } from '../health/pod-ends';
 import { ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
 import {
   type Assignment,
@@ -53,6 +54,7 @@ export class KubernetesExecutor extends Executor {
   private readonly looking: ClusterClient;
   private readonly objects: ObjectsClient;
   private readonly watch: RolloutWatch;
+  private readonly ended = new EndedPods();
 
   constructor(private readonly settings: KubernetesSettings) {
     super();
@@ -86,6 +88,7 @@ export class KubernetesExecutor extends Executor {
     const namespace = this.presentNamespace(assignment);
     if (namespace === undefined || (await this.isClosed(assignment, namespace, step))) return;
     await this.objects.remove(assignment, namespace, this.settings.look ?? 1000, step);
+    this.ended.forget(assignment.deploymentId);
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
   }
 
@@ -104,9 +107,17 @@ export class KubernetesExecutor extends Executor {
     const measuring = this.looking.list<Measured>({ ...query, apiVersion: 'metrics.k8s.io/v1beta1' }, { signal });
     // Not every cluster measures, or answers as expected.
     const measured = measuring.then(usagesOf).catch(() => usagesOf({ items: [] }));
-    const { items: pods } = await this.looking.list<V1Pod>({ ...query, apiVersion: 'v1' }, { signal });
+    const pods = await this.pods(placed, namespace, signal);
     const usages = await measured;
-    return pods.map((pod) => podHealth(pod, usages.get(pod.metadata?.name ?? '')));
+    return pods.map(({ pod, ends }) => podHealth(pod, usages.get(pod.metadata?.name ?? ''), ends));
+  }
+
+  /** The pods of a deployment, and how often their containers have ended in a row. */
+  private async pods(placed: Placed, namespace: string, signal: AbortSignal): Promise<{ pod: V1Pod; ends: PodEnds }[]> {
+    const query = { apiVersion: 'v1', kind: 'Pod', namespace, labels: selector(placed) };
+    const { items } = await this.looking.list<V1Pod>(query, { signal });
+    const ends = this.ended.look(placed.deploymentId, items, Date.now());
+    return items.map((pod, index) => ({ pod, ends: ends[index]! }));
   }
 
   private async observe(assignment: RevisionAssignment, step: Step): Promise<Observation> {
@@ -116,8 +127,14 @@ export class KubernetesExecutor extends Executor {
     const additions = await Additions.read(this.settings);
     const { wanted } = additions.to(manifests(assignment, place, names), assignment);
     const drift = await this.objects.differences(wanted, assignment, namespace, step);
-    const trouble = await this.watch.trouble(wanted, assignment, namespace, step);
-    return { drift, ...(trouble !== undefined && { trouble }) };
+    const trouble = await this.watch.trouble(wanted, assignment, namespace, step, this.ended);
+    const pods = await this.pods(assignment, namespace, step.signal);
+    return {
+      drift,
+      ...(trouble !== undefined && { trouble }),
+      processes: pods.map(({ pod, ends }) => podHealth(pod, undefined, ends)),
+      isRestarting: pods.some(({ ends }) => ends.isRestarting),
+    };
   }
 
   private async halt(assignment: Assignment, step: Step): Promise<void> {

@@ -1,5 +1,6 @@
 import type { CoreV1Event, V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { TimeLimit } from '@fairlead/schema';
+import { type EndedPods, withoutPastEnds } from '../health/pod-ends';
 import { ClusterClient, ClusterRefused } from './cluster.client';
 import { ClusterFollower } from './cluster.follower';
 import { type Assignment, type RevisionAssignment, type Step, StepFailed } from './executor';
@@ -38,17 +39,25 @@ export class RolloutWatch {
     await this.until('isDone', objects, assignment, namespace, step);
   }
 
-  /** Why a revision that was deployed does not run as it should; undefined when it does. */
+  /**
+   * Why a revision that was deployed does not run as it should; undefined when it does. Messages of programs are left out,
+   * because no secret is known here that could be hidden in them.
+   */
   async trouble(
     objects: readonly Named[],
     assignment: RevisionAssignment,
     namespace: string,
     step: Step,
+    ended: EndedPods,
   ): Promise<string | undefined> {
     const limit = new TimeLimit(LOOKS_AT_RUNNING * this.look, step.signal);
     const { signal } = limit;
     try {
-      await this.until('isServing', objects, assignment, namespace, { ...step, signal, log: async () => undefined });
+      const quiet = { ...step, signal, log: async () => undefined };
+      await this.until('isServing', objects, assignment, namespace, quiet, (pods) => {
+        const ends = ended.look(assignment.deploymentId, pods, Date.now());
+        return pods.map((pod, index) => withoutPastEnds(pod, ends[index]!));
+      });
       return undefined;
     } catch (error) {
       step.signal.throwIfAborted();
@@ -67,6 +76,7 @@ export class RolloutWatch {
     assignment: RevisionAssignment,
     namespace: string,
     step: Step,
+    shown = (pods: readonly V1Pod[]) => pods,
   ): Promise<void> {
     const { look } = this;
     const patience = { errors: 60 * look, noProgress: 10 * look, steady: 30 * look };
@@ -85,7 +95,7 @@ export class RolloutWatch {
     let counts: string | undefined;
     try {
       for await (const [deployments = [], pods = []] of this.follower.follow(queries, step)) {
-        const present = pods.filter((pod) => runs(pod, assignment));
+        const present = shown(pods).filter((pod) => runs(pod, assignment));
         const events = await this.eventsOf(present, namespace, step);
         const found = followed.map(({ name, progress }) => {
           const deployment = deployments.find(({ metadata }) => metadata?.name === name) ?? {};

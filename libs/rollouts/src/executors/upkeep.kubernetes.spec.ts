@@ -126,6 +126,26 @@ describe('in a real cluster, upkeep', () => {
     );
   });
 
+  it('tells a crash loop once when it begins and once when its program has run for a minute', async () => {
+    const id = await service.deployment({}, { TOKEN: 'sesame-open' });
+    await service.reached(id, await service.revision(id, image('looping:1')), 'DEPLOYED');
+    const reported = async () => (await events(id)).filter(({ type }) => type === 'HostStatusReported');
+    const before = (await reported()).length;
+    const state = async () => (await service.health(id)).json.state as string;
+    await namespace.behave('registry.example/looping:1', 'oom');
+    const [begin] = await until(
+      async () => (await reported()).slice(before),
+      (all) => all.length > 0,
+    );
+    const reason = expect.stringMatching(/^Crash looping, \d+ restarts, agent ended: OOMKilled, exit code 137$/);
+    expect(begin).toMatchObject({ status: 'UNKNOWN', crash_looping: true, reason });
+    expect(await state()).toBe('CRASH_LOOPING');
+    await namespace.behave('registry.example/looping:1', 'ready');
+    await until(state, (now) => now === 'RUNNING', 120_000);
+    await until(reported, (all) => all.at(-1)!.status === 'READY');
+    expect((await reported()).slice(before).map(({ status }) => status)).toEqual(['UNKNOWN', 'READY']);
+  });
+
   it('hands the number of replicas over to an autoscaler, without a revision', async () => {
     const { id } = await deployed({ min_scale: 4 });
     const resource_spec = { min_scale: 2, max_scale: 6 };

@@ -51,6 +51,7 @@ export class HealthQueries {
         isStopped: target.stopped,
         sleeps: status === 'UNUSED',
         awaited: target.active ? undefined : awaited(target),
+        crashLoop: host.isCrashLooping ? host.reason : undefined,
       });
       const detail = [seen, takenBack(target, host)].filter(Boolean).join(' ');
       const failure = state === 'STOPPED' ? undefined : controlFailure(host, target.control);

@@ -1,4 +1,5 @@
 import type { Deployed } from '../executors/target';
+import { crashLoops } from './crash-loop';
 import type { DeploymentHealth, ProcessHealth } from './health.answers.schema';
 
 type Verdict = Pick<DeploymentHealth, 'state' | 'detail'>;
@@ -31,12 +32,14 @@ interface Circumstances {
   readonly sleeps?: boolean;
   /** The condition that its first revision waits for, in one sentence. */
   readonly awaited?: string;
+  /** The crash loop that was told and is not over yet, in words. */
+  readonly crashLoop?: string;
 }
 
 /** The verdict on a deployment of which these processes run. */
 export function verdictOn(
   processes: readonly ProcessHealth[],
-  { isStopped = false, sleeps = false, awaited }: Circumstances = {},
+  { isStopped = false, sleeps = false, awaited, crashLoop }: Circumstances = {},
 ): Verdict {
   const all = processes.filter(({ state }) => state !== 'STOPPING');
   const ready = all.filter(({ state }) => state === 'RUNNING').length;
@@ -51,7 +54,11 @@ export function verdictOn(
   }
   if (ready === all.length) return { state: 'RUNNING', detail: `${counted(ready)} running.` };
   if (ready > 0) return { state: 'DEGRADED', detail: `${ready} of ${counted(all.length)} ready${because}` };
-  if (all.every(({ state }) => state === 'CRASH_LOOPING')) return { state: 'CRASH_LOOPING', detail: why ?? '' };
+  const states = all.map(({ state }) => state);
+  if (crashLoops(crashLoop !== undefined, states)) {
+    const loop = all.find(({ state }) => state === 'CRASH_LOOPING')?.reason ?? crashLoop;
+    return { state: 'CRASH_LOOPING', detail: loop ?? '' };
+  }
   if (all.some(({ state }) => state === 'UNRESPONSIVE')) {
     return { state: 'DEGRADED', detail: `No process answers${because}` };
   }

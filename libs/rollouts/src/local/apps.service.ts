@@ -22,7 +22,7 @@ import { Containers } from './containers.service';
 import { type DiskLimits, DiskWatch } from './disk-use.watch';
 import { AppPorts } from './app-ports.process';
 import { AppCommand, RunningCommands } from './running/app-command.process';
-import { AppRunner, type AppStatus, AppUnavailable, type RunLimits, type TakenBack } from './running/app.runner';
+import { AppRunner, AppUnavailable, type RunLimits, type TakenBack, type TellStatus } from './running/app.runner';
 import type { Entered, Runnable } from './running/serving.process';
 
 /** A key for sending runs, of one process. */
@@ -69,7 +69,7 @@ interface Isolation {
 }
 
 /** Takes what the programs of deployments say of themselves. */
-type Tell = (id: string, status: AppStatus, reason?: string) => void;
+export type Tell = (id: string, ...told: Parameters<TellStatus>) => void;
 
 /** Takes that a revision has taken its place back. */
 type TookBack = (taken: TakenBack) => void;
@@ -376,7 +376,7 @@ export class LocalApps implements HostedApps {
     const machine = {
       next: (revision?: StartedRevision) => this.chosen(id, revision),
       room: (one: AppRunner, places: number) => this.makeRoom(one, places),
-      tell: (status: AppStatus, reason?: string) => this.tell(id, status, reason),
+      tell: (...told: Parameters<TellStatus>) => this.tell(id, ...told),
       tookBack: (taken: TakenBack) => {
         const kept = this.kept.get(id);
         const others = kept?.revisions.filter(({ revisionId }) => revisionId !== taken.to.revisionId) ?? [];

@@ -7,9 +7,9 @@ import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnAppli
 import { HttpAdapterHost } from '@nestjs/core';
 import { RolloutReports } from '../rollout.reports';
 import type { StartedRevision } from './app-folders.store';
-import type { AppStatus, TakenBack } from './running/app.runner';
+import type { TakenBack } from './running/app.runner';
 import { noteTakenBack } from '../executors/host';
-import { type ChooseRevision, LocalApps, type Tracing } from './apps.service';
+import { type ChooseRevision, LocalApps, type Tell, type Tracing } from './apps.service';
 import type { Controller } from './control-groups.process';
 
 const LIMITED: Readonly<Record<Controller, string>> = {
@@ -87,10 +87,11 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     this.reporting = this.reporting.then(report).catch((error: unknown) => this.logger.error(error));
   }
 
-  private async report(deployment_id: string, status: AppStatus, reason?: string): Promise<void> {
+  private async report(...[deployment_id, status, reason, isCrashLooping]: Parameters<Tell>): Promise<void> {
     const { state } = await this.reports.target(deployment_id);
     if (!state || state.deleting) return;
-    await this.reports.sayHost(state, { deployment_id, status, ...(reason && { reason }) });
+    const loop = isCrashLooping && { crash_looping: true as const };
+    await this.reports.sayHost(state, { deployment_id, status, ...(reason && { reason }), ...loop });
   }
 
   /** Says that a revision has taken its place back, once the deployment knows that it had lost it. */

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable } from '../../executors/executor';
+import { crashLoops, crashLoopText } from '../../health/crash-loop';
 import type { ProcessHealth } from '../../health/health.answers.schema';
 import type { StartedRevision } from '../app-folders.store';
 import type { AppLogs } from '../app-logs.store';
@@ -26,7 +27,10 @@ export interface RunLimits {
 export class AppUnavailable extends ExecutorUnreachable {}
 
 /** Status that a program reports. */
-export type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
+type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
+
+/** Takes the status of a program, why it has that, and whether that is a crash loop. */
+export type TellStatus = (status: AppStatus, reason?: string, isCrashLooping?: boolean) => void;
 
 /** Services of the machine that a runner uses, and the reports that it makes. */
 interface Machine {
@@ -35,7 +39,7 @@ interface Machine {
   /** Adds to the places of a program when there is room for so many more processes at once; answers whether there is. */
   readonly room: (runner: AppRunner, places: number) => Promise<boolean>;
   /** The program has become ready, does not come back, or sleeps. */
-  readonly tell: (status: AppStatus, reason?: string) => void;
+  readonly tell: TellStatus;
   /** A revision that was deployed a moment ago has ended, and the one before it has taken its place back. */
   readonly tookBack: (taken: TakenBack) => void;
 }
@@ -84,8 +88,10 @@ export class AppRunner {
   /** Aborts what is being put in place. */
   private life = new AbortController();
   private turns = 0;
-  /** Last reported status. */
-  private told: AppStatus | undefined;
+  /** Last reported status, and whether that was a crash loop or the end of all attempts. */
+  private told: { readonly status: AppStatus; readonly kind?: 'loop' | 'over' } | undefined;
+  /** Failures in a row of the crash loop that is not over yet, also while the program sleeps; undefined without one. */
+  private loop: number | undefined;
   private uses = 0;
   private lastUse = Date.now();
   /** Resolves when what was put to sleep has ended. */
@@ -219,6 +225,8 @@ export class AppRunner {
           });
         }
       }
+      this.loop = undefined;
+      this.noteChange();
     });
   }
 
@@ -229,6 +237,7 @@ export class AppRunner {
     this.changes.emit('change');
     const stopped = this.turn.then(async () => {
       this.stopped = true;
+      this.loop = undefined;
       await Promise.all(this.dismiss().map((replica) => replica.stop()));
       await this.resting;
       this.places = 0;
@@ -242,7 +251,7 @@ export class AppRunner {
   async sleep(): Promise<void> {
     this.places = 0;
     this.resting = Promise.all([this.resting, ...this.dismiss().map((replica) => replica.stop())]);
-    if (this.told !== 'UNKNOWN') this.say('UNUSED', 'Nobody uses it: it sleeps until the next request.');
+    if (this.told?.status !== 'UNKNOWN') this.say('UNUSED', 'Nobody uses it: it sleeps until the next request.');
     await this.resting;
   }
 
@@ -284,7 +293,11 @@ export class AppRunner {
     const running = replica?.running;
     const seen = { name, restarts, ...seenOf(running), last_error };
     if (replica?.isOver) return { ...seen, state: 'FAILED', reason: last_error };
-    if (replica?.isCrashing) return { ...seen, state: 'CRASH_LOOPING', reason: this.crashing(replica.failures) };
+    // A process that was woken begins anew, and the crash loop goes on until it has run for a while.
+    if (replica && (replica.isCrashing || (this.loop !== undefined && !(running && replica.isSteady)))) {
+      const failures = Math.max(replica.failures, this.loop ?? 0);
+      return { ...seen, state: 'CRASH_LOOPING', reason: this.crashing(failures) };
+    }
     if (running?.trouble) return { ...seen, state: 'UNRESPONSIVE', reason: running.trouble };
     if (running) return { ...seen, state: 'RUNNING', reason: null };
     if (!replica && !isStarting) return { ...seen, state: 'STARTING', reason: 'There is no room for it now.' };
@@ -433,6 +446,7 @@ export class AppRunner {
   private serve(program: Runnable, replicas: Replica[]): void {
     this.program = program;
     this.replicas = replicas;
+    this.loop = undefined;
     this.noteChange();
     void this.grow();
   }
@@ -534,33 +548,29 @@ export class AppRunner {
 
   private noteChange(): void {
     this.rest();
-    const { crashLoop } = this;
-    if (crashLoop !== undefined) this.say('UNKNOWN', crashLoop);
+    const { replicas } = this;
+    if (replicas.length > 0) {
+      const states = replicas.map((replica, index) => this.healthOf(replica, index, '', false).state);
+      const failures = Math.max(this.loop ?? 0, ...replicas.map((replica) => replica.failures));
+      this.loop = crashLoops(this.loop !== undefined, states) ? failures : undefined;
+      if (replicas.every(({ isOver }) => isOver)) this.say('UNKNOWN', this.lastError ?? undefined, 'over');
+    }
+    if (this.loop !== undefined) this.say('UNKNOWN', this.crashing(this.loop), 'loop');
     else if (this.ready.some(({ trouble }) => trouble === null)) this.say('READY');
     this.changes.emit('change');
   }
 
-  private say(status: AppStatus, reason?: string): void {
-    if (this.told === status) return;
-    this.told = status;
-    this.machine.tell(status, reason);
-  }
-
-  /**
-   * Says that all processes crash loop, from the third failure in a row of each until one has run for the longest pause;
-   * undefined when they do not. What happens in between is not told: it would be told for ever.
-   */
-  private get crashLoop(): string | undefined {
-    const { replicas } = this;
-    if (replicas.length === 0 || !replicas.every(({ isCrashing }) => isCrashing)) return undefined;
-    if (replicas.every(({ isOver }) => isOver)) return this.lastError ?? undefined;
-    return this.crashing(Math.max(...replicas.map(({ failures }) => failures)));
+  /** Tells a status that is another one than before, and a crash loop or the end of all attempts beside the same status. */
+  private say(status: AppStatus, reason?: string, kind?: 'loop' | 'over'): void {
+    if (this.told?.status === status && (kind === undefined || this.told.kind === kind)) return;
+    this.told = { status, kind };
+    this.machine.tell(status, reason, kind === 'loop');
   }
 
   private crashing(failures: number): string {
     const line = this.logs.lastLine;
     const said = line === '' ? (this.lastError ?? 'It wrote nothing.') : `last line: ${line}`;
-    return `Crash looping, ${failures} restarts, ${said}`;
+    return crashLoopText(failures, said);
   }
 
   /** Why a process ended or did not start the last time. */

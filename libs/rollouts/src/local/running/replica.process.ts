@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable } from '../../executors/executor';
+import { ENDS_OF_LOOP } from '../../health/crash-loop';
 import { type Looks, watchLiveness } from './liveness.watch';
 import type { Runnable, Serving } from './serving.process';
 
@@ -41,15 +42,14 @@ interface Surroundings {
   readonly ended: (serving: Serving, sentence: string) => boolean;
 }
 
-/** Failures in a row after which a process crash loops: requests no longer wait for it. */
-const HOPELESS = 3;
-
 /** Keeps one process of a program running: one that ends is started again, after a pause that grows with every failure. */
 export class Replica {
   /** Its process while that is ready. */
   running: Serving | undefined;
   /** True when it is not started again by itself. */
   isOver = false;
+  /** True when its process has run for the longest pause. */
+  isSteady = false;
   /** Failures in a row: a process that has run for the longest pause ends the row. */
   failures = 0;
   /** Processes in a row that were ended because they had written too much. */
@@ -64,9 +64,9 @@ export class Replica {
     private program?: Runnable,
   ) {}
 
-  /** True while it ends again and again, also while it runs in between. */
+  /** True while it ends again and again, also while it runs in between. Requests do not wait for it. */
   get isCrashing(): boolean {
-    return this.failures >= HOPELESS;
+    return this.failures >= ENDS_OF_LOOP;
   }
 
   get isHopeless(): boolean {
@@ -151,9 +151,11 @@ export class Replica {
       signal.throwIfAborted();
     }
     this.running = serving;
+    this.isSteady = false;
     // One that has run for a while does not crash all the time.
     const steady = setTimeout(() => {
       this.failures = 0;
+      this.isSteady = true;
       this.around.changed();
     }, this.around.pauses.most).unref();
     const over = new AbortController();
@@ -170,7 +172,7 @@ export class Replica {
         return;
       }
       this.full = serving.process.isFull ? this.full + 1 : 0;
-      this.isOver = this.full >= HOPELESS;
+      this.isOver = this.full >= ENDS_OF_LOOP;
       this.around.said(`${sentence} ${this.isOver ? 'It is not started again by itself.' : 'It is started again.'}`);
       if (!this.isOver) this.record.restarts++;
       this.fail(sentence);

@@ -205,6 +205,28 @@ it('a crash loop is told once when it begins and once when it has ended', async 
   expect(told.slice(2)).toEqual(['READY']);
 });
 
+it('a crash loop goes on while its program sleeps and is woken, until it has run for a while', async () => {
+  begin({ restart: { first: 10, most: 1500 }, sleepAfter: 100 });
+  await deploy('fragile', { text: fragile, min_scale: 0 });
+  const broken = join(apps.folder('one').path, 'data', 'broken');
+  await until(() => states().length === 0);
+  writeFileSync(broken, '');
+  for (let times = 0; times < 3; times++) {
+    const used = apps.enter('one').catch(() => undefined);
+    await until(() => states()[0] === 'CRASH_LOOPING');
+    (await used)?.end();
+    await until(() => states().length === 0);
+  }
+  expect(told.filter((status) => status.startsWith('UNKNOWN'))).toHaveLength(1);
+  expect(told.at(-1)).toMatch(/^UNKNOWN Crash looping, 3 restarts/);
+  rmSync(broken);
+  const used = await apps.enter('one');
+  expect(states()).toEqual(['CRASH_LOOPING']);
+  await until(() => states()[0] === 'RUNNING');
+  expect(told.at(-1)).toBe('READY');
+  used.end();
+});
+
 describe('a process that runs on and does not answer', () => {
   const looks = { every: 200, closed: 3, silent: 4, busy: 6, wait: 500 };
 
