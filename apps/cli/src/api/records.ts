@@ -11,6 +11,7 @@ export interface Deployment {
   readonly source: string;
   readonly status: string;
   readonly status_reason?: string;
+  readonly crash_looping?: true;
   readonly created_at: string;
   readonly updated_at: string;
   readonly latest_revision_id: string | null;

@@ -27,13 +27,9 @@ function status(out: Output, text: string, more = '', word = text): Cell {
 }
 
 /** Words for a status: `AWAITING_DATABASE` means not deployed yet, and a deployment that crash loops is `UNKNOWN`. */
-function wordOf({ status, status_reason }: Deployment): string {
+function wordOf({ status, crash_looping }: Deployment): string {
   if (status === 'AWAITING_DATABASE') return 'not deployed yet';
-  return isCrashLooping(status_reason) ? 'crash looping' : status;
-}
-
-function isCrashLooping(reason: string | undefined): boolean {
-  return reason?.startsWith('Crash looping') === true;
+  return crash_looping ? 'crash looping' : status;
 }
 
 /** `DEPLOYED` says of a revision that does not run only that it has run: what has become of it. */

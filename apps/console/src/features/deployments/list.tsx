@@ -134,9 +134,9 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
         },
         {
           title: 'Status',
-          cell: ({ status, status_reason, executor }) => (
+          cell: ({ status, status_reason, crash_looping, executor }) => (
             <Status tone={deploymentTone(status)} title={status_reason ?? status}>
-              {deploymentWord({ status, status_reason }) + (executor === 'record' ? ', recorded' : '')}
+              {deploymentWord({ status, crash_looping }) + (executor === 'record' ? ', recorded' : '')}
             </Status>
           ),
         },

@@ -35,17 +35,13 @@ export function deploymentTone(status: string): Tone {
 }
 
 /** Words for a status: `AWAITING_DATABASE` means not deployed yet, and a deployment that crash loops is `UNKNOWN`. */
-export function deploymentWord({ status, status_reason }: Pick<Deployment, 'status' | 'status_reason'>): string {
+export function deploymentWord({ status, crash_looping }: Pick<Deployment, 'status' | 'crash_looping'>): string {
   if (status === 'AWAITING_DATABASE') return NOT_DEPLOYED;
-  return isCrashLooping({ status, status_reason }) ? CRASH_LOOPING : spoken(status);
+  return crash_looping ? CRASH_LOOPING : spoken(status);
 }
 
 export const NOT_DEPLOYED = 'Not deployed yet';
 const CRASH_LOOPING = 'Crash looping';
-
-function isCrashLooping({ status, status_reason }: Pick<Deployment, 'status' | 'status_reason'>): boolean {
-  return status === 'UNKNOWN' && status_reason?.startsWith(CRASH_LOOPING) === true;
-}
 
 /** A sentence of the service beside the word for its state: that word is not said twice. */
 export function besideState(sentence: string, state: string): string {
@@ -83,11 +79,11 @@ export function revisionTone(status: string): Tone {
 export function revisionState(
   revision: NumberedRevision,
   live: NumberedRevision | undefined,
-  deployment: Pick<Deployment, 'status' | 'status_reason'>,
+  { crash_looping }: Pick<Deployment, 'status' | 'crash_looping'>,
 ): { word: string; tone: Tone } {
   const { status } = revision;
   if (live && revision.id === live.id) {
-    return isCrashLooping(deployment) ? { word: CRASH_LOOPING, tone: 'bad' } : { word: 'Live', tone: 'ok' };
+    return crash_looping ? { word: CRASH_LOOPING, tone: 'bad' } : { word: 'Live', tone: 'ok' };
   }
   if (status !== 'DEPLOYED' || !live) return { word: spoken(status), tone: revisionTone(status) };
   return isTakenBack(revision, live) ? { word: 'Taken back', tone: 'bad' } : { word: 'Superseded', tone: 'idle' };
