@@ -152,12 +152,9 @@ export class RolloutAttempts {
     const { source_tarball_path: path } = revision.source_revision_config;
     const lacking = lackingArtefact(revision);
     if (lacking) throw new StepFailed(`There is nothing to roll out: ${lacking} is not set.`);
-    const open = async () => (path ? this.archives?.open(target.tenantId, target.id, path) : undefined);
-    if (path && this.archives) {
-      const archive = await open().catch((cause: unknown) => {
-        throw new ExecutorUnreachable('The uploaded source cannot be read.', { cause });
-      });
-      if (!archive) throw new StepFailed('Nothing was uploaded to source_tarball_path.');
+    const open = async () => (path ? this.uploaded(target, path) : undefined);
+    if (path && this.archives && !(await open())) {
+      throw new StepFailed('Nothing was uploaded to source_tarball_path.');
     }
     const commit = await this.commit(run, target, revision, rollout);
     const steps = this.executor.rollOut({
@@ -210,6 +207,13 @@ export class RolloutAttempts {
       await run.log('build', 'WARNING', `The commit of ${repo_ref} is not known: ${messageOf(error)}`);
       return null;
     }
+  }
+
+  /** The archive that was uploaded; undefined when there is none. */
+  private async uploaded({ tenantId, id }: Deployed, path: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const { archives } = this;
+    const archive = archives && (await partlyRecorded(archives.open(tenantId, id, path)).catch(unreadable));
+    return archive ? readable(archive) : undefined;
   }
 
   /** The files of a commit; undefined without a commit. */
@@ -319,6 +323,27 @@ async function* onceRead(fetch: () => Promise<AsyncIterable<Buffer>>): AsyncGene
   } catch (error) {
     throw failureOf(error);
   }
+}
+
+/** An archive in the database. @throws as `unreadable` while it is read */
+async function* readable(archive: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  const blocks = archive[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const block = await partlyRecorded(blocks.next()).catch(unreadable);
+      if (block.done) return;
+      yield block.value;
+    }
+  } finally {
+    await blocks.return?.();
+  }
+}
+
+/** @throws what the database was unreachable with, and ExecutorUnreachable with the cause otherwise */
+function unreadable(cause: unknown): never {
+  if (isOfRecord(cause)) throw cause;
+  const reason = `The uploaded source cannot be read from the database: ${messageOf(cause)}`;
+  throw new ExecutorUnreachable(reason, { cause });
 }
 
 /** Error for a step that needs the answer of a code host, from the failure of the host. */

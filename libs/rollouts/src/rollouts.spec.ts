@@ -109,6 +109,59 @@ describe('a rollout', () => {
     await service.reached(id, await from('there.tar.gz'), 'DEPLOYED');
   });
 
+  it.each([
+    ['before it is read', 0],
+    ['while it is read', 1],
+  ])('of a source whose database is away %s waits for that, and calls nothing UNKNOWN', async (_, blocks) => {
+    const away = Object.assign(new Error('The database is away.'), { code: 'ECONNREFUSED' });
+    let tries = 0;
+    service.archives = new (class extends SourceArchives {
+      override async open() {
+        const isAway = ++tries < 4;
+        if (isAway && blocks === 0) throw away;
+        return (async function* () {
+          yield Buffer.from('tar');
+          if (isAway) throw away;
+          yield Buffer.from('ball');
+        })();
+      }
+    })();
+    let read = '';
+    executor.builds = async (_, { source }) => {
+      read = '';
+      for await (const block of (await source())!) read += block.toString();
+    };
+    await service.start(executor);
+    const id = await service.deployment();
+    const source_revision_config = { source_tarball_path: 'there.tar.gz' };
+    const rid = await service.revision(id, { source: 'internal_source', source_revision_config });
+    expect(await service.reached(id, rid, 'DEPLOYED')).not.toContain('BUILD_FAILED');
+    expect([read, tries >= 4]).toEqual(['tarball', true]);
+    expect(await service.hostStatuses(id)).toEqual(['READY']);
+  });
+
+  it('of a source that the database refuses says so', async () => {
+    let isRefused = true;
+    service.archives = new (class extends SourceArchives {
+      override async open() {
+        if (isRefused) throw new Error('permission denied for table source_archives');
+        return Readable.from([Buffer.from('archive')]);
+      }
+    })();
+    await service.start(executor);
+    const id = await service.deployment();
+    const source_revision_config = { source_tarball_path: 'there.tar.gz' };
+    const rid = await service.revision(id, { source: 'internal_source', source_revision_config });
+    const [, said] = await until(
+      () => service.store.read(streamName('host', id)),
+      (all) => all.length > 1,
+    );
+    const reason = 'The uploaded source cannot be read from the database: permission denied for table source_archives';
+    expect(said!.data).toMatchObject({ status: 'UNKNOWN', reason });
+    isRefused = false;
+    await service.reached(id, rid, 'DEPLOYED');
+  });
+
   it('ends at its time limit', async () => {
     service.options = { timeLimit: 300 };
     executor.builds = endless;

@@ -25,6 +25,8 @@ require('node:http').createServer((request, response) => {
 let service: TestRollouts;
 let folder: string;
 let count = 0;
+/** Errors of the database while the next sources are read. */
+let faults: Error[] = [];
 
 async function revision(id: string, files: Readonly<Record<string, string>>, more: object = {}): Promise<string> {
   const from = mkdtempSync(join(folder, 'source-'));
@@ -63,6 +65,8 @@ beforeAll(async () => {
     async open(_tenant: string, _id: string, path: string) {
       const bytes = readFileSync(path);
       return (async function* () {
+        if (faults.length > 0) yield bytes.subarray(0, 20);
+        if (faults.length > 0) throw faults.pop()!;
         yield bytes;
       })();
     }
@@ -102,6 +106,15 @@ describe('a source', () => {
         /ERROR The command "npm run build" ended with exit code 7\. .*fairlead deploy --build-command/,
       ),
     ]);
+  });
+
+  it('whose database goes away while it is unpacked is unpacked once more, and not called broken', async () => {
+    const id = await service.deployment();
+    faults = [1, 2].map(() => Object.assign(new Error('Connection terminated.'), { code: 'ECONNRESET' }));
+    const { status, build } = await deployed(id, { 'app.js': SERVER, Procfile: 'web: node app.js' });
+    expect([status, faults]).toEqual(['DEPLOYED', []]);
+    expect(build).not.toContain('cannot be unpacked');
+    expect(await service.hostStatuses(id)).not.toContain('UNKNOWN');
   });
 
   it('of a workspace finds the programs and packages of the workspace', async () => {

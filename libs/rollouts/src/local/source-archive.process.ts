@@ -6,6 +6,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { ExecutorUnreachable, StepFailed } from '../executors/executor';
+import { isOfRecord } from '../rollout.errors';
 import type { AppFolder } from './app-folders.store';
 
 interface Unpacking {
@@ -48,7 +49,7 @@ export async function unpack(
   if (isBroken) tar.kill('SIGKILL');
   const [code] = await exit.catch(() => [null]);
   signal.throwIfAborted();
-  if (sent instanceof StepFailed || sent instanceof ExecutorUnreachable) throw sent;
+  if (sent instanceof StepFailed || sent instanceof ExecutorUnreachable || (sent && isOfRecord(sent))) throw sent;
   if (isBroken || code !== 0) {
     throw new StepFailed(
       `The archive cannot be unpacked: ${said.split('\n')[0] || (sent?.message ?? 'tar has failed')}`,
