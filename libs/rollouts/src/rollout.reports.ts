@@ -18,8 +18,10 @@ interface LeftBehind {
   readonly left: NonNullable<Rollout['left']>;
 }
 
-type CommandEvent =
-  DomainEvent<'CommandStarted', CommandStartedMessage> | DomainEvent<'CommandEnded', CommandEndedMessage>;
+/** Event of a command; with an id it is recorded once, however often that is tried. */
+export type CommandEvent = { readonly id?: string } & (
+  DomainEvent<'CommandStarted', CommandStartedMessage> | DomainEvent<'CommandEnded', CommandEndedMessage>
+);
 
 /** Reads what deployments say, and writes what rollouts say. What they reject with is `isOfRecord`. */
 @Injectable()

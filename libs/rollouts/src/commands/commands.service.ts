@@ -9,7 +9,7 @@ import { type CommandEnd, type CommandPlace, Executor } from '../executors/execu
 import { readPace } from '../local/app.process';
 import { Redaction } from '../logs/redaction';
 import { CommandRefused } from '../rollout.errors';
-import { RolloutReports } from '../rollout.reports';
+import { type CommandEvent, RolloutReports } from '../rollout.reports';
 import { type CommandLine, type CommandRequest, MOST_CHARACTERS } from './command.schema';
 import { SafeText, safeText } from './safe-text';
 
@@ -19,6 +19,8 @@ const MOST_OF_WORKSPACE = 10;
 const RETRY_S = 5;
 /** Characters that a command may write. */
 const MOST_OUTPUT = 32 * 1024 ** 2;
+/** First and longest pause before the end of a command is recorded again, and for how long that is tried (ms). */
+const SAY_AGAIN = { first: 1000, most: 60_000, until: 60 * 60_000 };
 /** Interval of lines that show that the connection is not lost while a command is silent (ms). */
 const HEARTBEAT_MS = 15_000;
 
@@ -27,13 +29,6 @@ const REASONS: Readonly<Record<string, string>> = {
   command: 'the executor command does not know what its commands have started',
   kubernetes: 'its pods are in a cluster, where kubectl exec runs commands',
 };
-
-/** Members of both events of a command. */
-interface Recorded {
-  readonly deployment_id: string;
-  readonly command_id: string;
-  readonly version: number;
-}
 
 /** Runs commands beside the programs of deployments, and records each of them before it starts and when it has ended. */
 @Injectable()
@@ -86,11 +81,21 @@ export class CommandsService implements OnModuleDestroy {
       const output = new CommandOutput(redaction, this.pauseAfter);
       output.tell({ type: 'started', command_id: recorded.command_id, revision_id });
       const over = AbortSignal.any([gone, this.stopping.signal]);
-      const running = this.carryOut(place, { command, timeout }, output, over).then(async (ended) => {
-        end();
+      const used = place;
+      const running = this.carryOut(used, { command, timeout }, output, over).then(async (ended) => {
+        used.close();
         const { exitCode: exit_code, reason, duration_ms } = ended;
-        await this.sayEnded(recorded, { exit_code, ...(reason !== null && { reason }), duration_ms }, metadata);
-        output.end({ type: 'ended', exit_code, reason, duration_ms });
+        const facts = { exit_code, ...(reason !== null && { reason }), duration_ms };
+        const said = { id: uuid(), type: 'CommandEnded' as const, data: { ...recorded, ...facts } };
+        const tell = () => output.end({ type: 'ended', exit_code, reason, duration_ms });
+        const isRecorded = await this.sayEnded(said, metadata);
+        // Until its end is recorded it counts as one that runs, and its client does not wait for that.
+        if (!isRecorded) {
+          tell();
+          await this.sayLater(said, metadata);
+        }
+        leave();
+        if (isRecorded) tell();
       });
       this.running.add(running);
       void running.finally(() => this.running.delete(running));
@@ -124,15 +129,25 @@ export class CommandsService implements OnModuleDestroy {
     return { ...ended, reason, duration_ms: Math.round(performance.now() - begun) };
   }
 
-  private async sayEnded(
-    recorded: Recorded,
-    ended: { readonly exit_code: number | null; readonly reason?: string; readonly duration_ms: number },
-    metadata: CommandContext['metadata'],
-  ): Promise<void> {
-    const data = { ...recorded, ...ended };
-    await this.reports
-      .sayCommand({ type: 'CommandEnded', data }, metadata)
-      .catch((error: unknown) => this.logger.error(error));
+  /** Records that a command has ended; false when that could not be recorded now. */
+  private async sayEnded(ended: CommandEvent, metadata: CommandContext['metadata']): Promise<boolean> {
+    const saying = this.reports.sayCommand(ended, metadata).then(() => true);
+    return saying.catch((error: unknown) => {
+      this.logger.error(error);
+      return false;
+    });
+  }
+
+  /** Tries again to record that a command has ended, until it is recorded, or for an hour, or until the server stops. */
+  private async sayLater(ended: CommandEvent, metadata: CommandContext['metadata']): Promise<void> {
+    const { signal } = this.stopping;
+    const latest = performance.now() + SAY_AGAIN.until;
+    for (let pause = SAY_AGAIN.first; !signal.aborted && performance.now() < latest; pause *= 2) {
+      const wait = Math.min(pause, SAY_AGAIN.most);
+      await delay(wait, undefined, { signal, ref: false }).catch(() => undefined);
+      if (await this.sayEnded(ended, metadata)) return;
+    }
+    this.logger.error(`It could not be recorded that a command has ended: ${JSON.stringify(ended.data)}`);
   }
 
   /** @throws CommandRefused */

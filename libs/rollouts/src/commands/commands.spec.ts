@@ -242,6 +242,45 @@ describe('a command', () => {
     expect(reasons).toMatchObject([1, 2, 3].map(() => ({ reason: 'The deployment is being deleted.' })));
   });
 
+  it('whose end cannot be recorded is told to its client, and recorded once when that is possible again', async () => {
+    const id = await deployed();
+    const append = service.store.append.bind(service.store);
+    const spy = jest.spyOn(service.store, 'append');
+    const ids: unknown[] = [];
+    let isAway = true;
+    spy.mockImplementation(async (...args) => {
+      const [stream, , [event]] = args;
+      if (stream !== `command-${id}` || event!.type !== 'CommandEnded') return append(...args);
+      ids.push(event!.id);
+      // The first attempt arrives, and its answer is lost.
+      if (ids.length === 1) await append(...args);
+      if (isAway) throw Object.assign(new Error('The database is away.'), { code: 'ECONNREFUSED' });
+      return append(...args);
+    });
+    try {
+      expect((await shell(id, 'exit 7')).end).toMatchObject({ type: 'ended', exit_code: 7 });
+      await until(
+        () => ids.length,
+        (tries) => tries > 1,
+      );
+      // It counts as one that runs until then.
+      await Promise.all([1, 2].map(() => begun(id, 'echo begun; sleep 100')));
+      expect((await ask(id, { command: ['true'] })).status).toBe(429);
+      isAway = false;
+      await until(
+        () => ask(id, { command: ['true'] }),
+        ({ status }) => status === 200,
+      );
+    } finally {
+      spy.mockRestore();
+    }
+    expect(new Set(ids.slice(0, 2)).size).toBe(1);
+    const { command_id } = (await events(id))[0]!.data as { command_id: string };
+    const all = (await events(id)).filter(({ data }) => (data as { command_id: string }).command_id === command_id);
+    expect(all.map(({ type }) => type)).toEqual(['CommandStarted', 'CommandEnded']);
+    await apps.remove(id);
+  });
+
   it('ends with the server, which records that', async () => {
     const id = await deployed();
     await begun(id, 'echo begun; sleep 100').catch(() => undefined);
