@@ -1,8 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ErrorType, EventStoreDBClient, isCommandError, type StreamingRead } from '@eventstore/db-client';
+import { Unavailable } from '@fairlead/schema';
 import type { Channel } from '@grpc/grpc-js';
 import { StreamDeleted } from '../core/event-store';
+import { NotCarriedOut } from './batches';
 import { IncompleteStream } from './continuity';
 import { findLeader, NoLeader, nodesOf } from './leader';
 import { OlderLog } from './older-log';
@@ -33,12 +35,16 @@ const FINAL = new Set<string>([
   ErrorType.ACCESS_DENIED,
 ]);
 
+/** Errors after which a request is repeated on a new connection. */
+const NEEDS_ANOTHER = [NoLeader, IncompleteStream, NotCarriedOut];
+
 /** The event store does not answer. The request may be repeated. */
 export class EventStoreUnreachable extends Error {
   readonly code = 'ETIMEDOUT';
 
   constructor(cause: unknown) {
-    super(`The event store cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`The event store cannot be reached: ${reason.replace(/\.$/, '')}.`, { cause });
     this.name = 'EventStoreUnreachable';
   }
 }
@@ -104,7 +110,8 @@ export class EventStoreDbConnection {
         if (this.line === line) this.olderSince = undefined;
         return result;
       } catch (error) {
-        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted) throw error;
+        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted || error instanceof Unavailable)
+          throw error;
         if (error instanceof OlderLog) {
           if (this.isOlderForGood()) throw error;
           // Another node may have the newer log: this one led before, hung and does not know yet.
@@ -113,7 +120,7 @@ export class EventStoreDbConnection {
         this.lost();
         if (Date.now() + pause > end) throw new EventStoreUnreachable(error);
         // A client that found no leader does not look again.
-        if (isSilence(error) || error instanceof NoLeader || error instanceof IncompleteStream) this.replace(line);
+        if (isSilence(error) || NEEDS_ANOTHER.some((kind) => error instanceof kind)) this.replace(line);
         await delay(pause);
       }
     }
@@ -176,9 +183,9 @@ export class EventStoreDbConnection {
     const keepAliveInterval = KEEP_ALIVE_MS.first + (this.connected++ % KEEP_ALIVE_MS.span);
     const options = `keepAliveInterval=${keepAliveInterval}${/[?&]gossipTimeout=/i.test(url) ? '' : '&gossipTimeout=1'}`;
     const client = EventStoreDBClient.connectionString(`${url}${url.includes('?') ? '&' : '?'}${options}`);
-    // Appends as calls of their own, each with a deadline. The client's batches have none, and one that breaks forgets
-    // the appends of every other client in the process, whose answers then end the process.
-    Object.assign(client, { supports: () => Promise.resolve(false) });
+    // After each broken call, the client looks at its channel, which may have failed, where nobody hears it.
+    const { handleError } = client as unknown as { handleError: (...failed: unknown[]) => Promise<void> };
+    Object.assign(client, { handleError: (...failed: unknown[]) => handleError(...failed).catch(() => undefined) });
     return client;
   }
 }

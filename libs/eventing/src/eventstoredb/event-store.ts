@@ -1,14 +1,10 @@
 import {
   type AllStreamResolvedEvent,
-  type AppendToStreamOptions,
   BACKWARDS,
   END,
   type EventStoreDBClient,
   eventTypeFilter,
-  jsonEvent,
-  type JSONEventData,
   MaxAppendSizeExceededError,
-  NO_STREAM,
   START,
   StreamDeletedError,
   StreamNotFoundError,
@@ -17,7 +13,7 @@ import {
 import { weightOf } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { newId } from '../core/new-id';
-import { appendedBytes, AppendTooLarge, checkAppend } from '../postgres/append-limit';
+import { AppendTooLarge, checkAppend } from '../postgres/append-limit';
 import { categoryOf, type DomainEvent, type Metadata, type Recorded } from '../core/event';
 import {
   type Appended,
@@ -55,12 +51,17 @@ const EVENT_MS = 10;
 interface OrderedAppend {
   readonly stream: string;
   readonly version: number;
-  readonly events: readonly Sent[];
+  /** The events may be of any type: a log that is moved here may hold types of another version of Fairlead. */
+  readonly events: readonly (DomainEvent & { readonly id: string })[];
   readonly metadata: Metadata;
 }
 
-/** An event of any type: a log that is moved here may hold types of another version of Fairlead. */
-type Sent = DomainEvent & { readonly id: string };
+/** An event with its id, and its data as JSON. */
+interface Sent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+}
 
 interface EventStoreDbOptions {
   /** The database that subscribers write to. Subscriptions end when it was away. */
@@ -88,6 +89,8 @@ export class EventStoreDbStore extends EventStore {
   private readonly continuity = new EventStoreDbContinuity((witness) => holds(this, witness));
   private readonly deleted = new EventStoreDbDeletedStreams(() => this.deletedStreams());
   private readonly times = new StreamTimes();
+  private readonly batches = new WeakMap<EventStoreDBClient, Promise<EventStoreDbBatches>>();
+  private newestBatches: Promise<EventStoreDbBatches> | undefined;
   private readonly database: Pool | undefined;
   private readonly now: () => number;
 
@@ -103,6 +106,7 @@ export class EventStoreDbStore extends EventStore {
   /** Ends subscriptions and the connection. */
   async close(): Promise<void> {
     await Promise.all([this.tail.close(), this.restarts?.close()]);
+    this.newestBatches?.then((batches) => batches.close()).catch(() => undefined);
     this.connection.close();
   }
 
@@ -118,8 +122,8 @@ export class EventStoreDbStore extends EventStore {
     events: readonly NewEvent[],
     metadata: Metadata,
   ): Promise<Appended> {
-    checkAppend(stream, events, metadata);
-    const sent = events.map((event) => ({ ...event, id: event.id ?? newId() }));
+    const { data } = checkAppend(stream, events, metadata);
+    const sent = events.map(({ type, id = newId() }, nth) => ({ id, type, data: data[nth]! }));
     const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
     return traceStep('append', attributes, () => this.send(stream, expectedVersion, events, sent, metadata));
   }
@@ -145,7 +149,7 @@ export class EventStoreDbStore extends EventStore {
     await this.connection.call(async (client, signal, alive) => {
       await this.continuity.check();
       const batches = await EventStoreDbBatches.open(client);
-      const end = () => batches.close();
+      const end = () => batches.cancel();
       signal.addEventListener('abort', end, { once: true });
       try {
         const sending = appends.map(async ({ stream, version, events, metadata }) => {
@@ -160,9 +164,23 @@ export class EventStoreDbStore extends EventStore {
         await Promise.all(sending);
       } finally {
         signal.removeEventListener('abort', end);
-        batches.close();
+        batches.cancel();
       }
     });
+  }
+
+  /** Returns the call that the appends of all requests share, a new one after one that has ended. */
+  private batchesOf(client: EventStoreDBClient): Promise<EventStoreDbBatches> {
+    const known = this.batches.get(client);
+    if (known) return known;
+    const over = () => {
+      if (this.batches.get(client) === opening) this.batches.delete(client);
+    };
+    const opening = EventStoreDbBatches.open(client, over);
+    opening.catch(over);
+    this.batches.set(client, opening);
+    this.newestBatches = opening;
+    return opening;
   }
 
   override async read(stream: string, after = 0): Promise<Recorded[]> {
@@ -389,32 +407,28 @@ export class EventStoreDbStore extends EventStore {
     const timed = hasOriginalTime(metadata)
       ? metadata
       : withOriginalTime(metadata, await this.timeAfter(stream, version));
-    const events = sent.map(({ id, type, data }) =>
-      jsonEvent({ id, type, data: data as JSONEventData['data'], metadata: { ...timed } }),
-    );
-    const more = sent.length * EVENT_MS;
-    const options: AppendToStreamOptions = {
-      expectedRevision: version === 0 ? NO_STREAM : BigInt(version - 1),
-      deadline: this.connection.limits.attempt + more,
-      requiresLeader: true,
-    };
+    const text = JSON.stringify(timed);
+    const events = sent.map((event) => ({ ...event, metadata: text }));
     try {
       // The same ids at the same revision are appended once, however often they are sent.
-      const { nextExpectedRevision, position } = await this.connection.call(async (client, signal) => {
+      const { revision, position } = await this.connection.call(async (client, signal, alive) => {
         await this.continuity.check();
         // A new stream has not been read, which would have shown that it was deleted.
         if (version === 0) await this.requireWhole(client, stream, signal);
         else if (this.deleted.has(stream)) throw new StreamDeleted(stream);
         // A read that was ended with its connection ends like any other.
         signal.throwIfAborted();
-        return client.appendToStream(stream, events, options);
-      }, more);
-      const reached = Number(nextExpectedRevision) + 1;
+        const batches = await this.batchesOf(client);
+        const end = () => batches.cancel();
+        signal.addEventListener('abort', end, { once: true });
+        return batches.append(stream, version, events, alive).finally(() => signal.removeEventListener('abort', end));
+      }, sent.length * EVENT_MS);
+      const reached = Number(revision) + 1;
       const isRepeated = this.times.newest(stream) >= reached;
       const appended =
         position === undefined || isRepeated
-          ? await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id)
-          : { version: reached, position: position.commit, time: originalTime(timed) };
+          ? await this.recorded(stream, revision, sent.at(-1)!.id)
+          : { version: reached, position, time: originalTime(timed) };
       this.times.note({ stream, ...appended });
       this.continuity.note({ id: sent.at(-1)!.id, stream, position: appended.position });
       return appended;
@@ -423,7 +437,7 @@ export class EventStoreDbStore extends EventStore {
       if (error instanceof MaxAppendSizeExceededError)
         throw new AppendTooLarge(
           stream,
-          sent.reduce((sum, event) => sum + appendedBytes(event, timed), 0),
+          sent.reduce((sum, { type, data }) => sum + 2 * type.length + data.length + text.length, 0),
         );
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;

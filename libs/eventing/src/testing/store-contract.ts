@@ -115,6 +115,31 @@ export function storeContract(name: string, make: () => EventStore | Promise<Eve
       expect(await store.read(stream)).toHaveLength(1);
     });
 
+    it('gives each of many appends at the same time a result of its own', async () => {
+      await store.append(stream, 0, [noted('before')], {});
+      const names = Array.from({ length: 150 }, (_, n) => `${stream}-${n}`);
+      const refused = Promise.allSettled(
+        [0, 5].map((version) => store.append(stream, version, [noted('at another version')], {})),
+      );
+      const large = store.append(`${stream}-large`, 0, [noted('x'.repeat(900_000))], {});
+      const appended = await Promise.all(names.map((name, n) => store.append(name, 0, [noted(`${n}`)], {})));
+      const [late, early] = await refused;
+      expect(late).toMatchObject({
+        status: 'rejected',
+        reason: { name: 'VersionConflict', stream, expected: 0, actual: 1 },
+      });
+      expect(early).toMatchObject({
+        status: 'rejected',
+        reason: { name: 'VersionConflict', stream, expected: 5, actual: 1 },
+      });
+      expect((await large).version).toBe(1);
+      for (const [n, { position, version, time }] of appended.entries()) {
+        expect(await store.read(names[n]!)).toMatchObject([{ ...noted(`${n}`), position, version, time }]);
+      }
+      expect(new Set(appended.map(({ position }) => position)).size).toBe(150);
+      expect(await store.read(stream)).toHaveLength(1);
+    });
+
     it('keeps any JSON as it is', async () => {
       const text = '\u0000 \ud800 " \\ \u2028 🙂 __proto__';
       const data = { text, deep: [[[{ n: 1.5, big: 9007199254740991, no: null, yes: true }]]], '': '' };
