@@ -5,12 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  chain,
   type EventStore,
-  grown,
   hashLog,
   headText,
-  leafOf,
   type LogHash,
   type LogSeal,
   LogSeals,
@@ -18,15 +15,12 @@ import {
   NOTHING,
   type PublicKey,
   type Recorded,
-  rootOf,
-  sealHash,
-  sealText,
-  type SealTree,
   type Signature,
 } from '@fairlead/eventing';
 import { MemoryEventStore } from '@fairlead/eventing/testing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { type Installation, openInstallation } from '..';
+import { forgedLog, SEALS } from '../testing/forged-log';
 import { readSettings, startStandalone } from '@fairlead/standalone';
 import { checkLog } from './log-check';
 import { StepLimit } from './step-limit';
@@ -34,7 +28,6 @@ import { type ExpectedHead, readHeads, readKeys, type Trust } from './trust';
 import { verdict } from './verdict';
 
 const KEY = 'audit-spec-operator-key';
-const SEALS = 'logSeals-1';
 const MAIN = join(__dirname, '../main.ts');
 const CLI = join(__dirname, '../../../../apps/cli/src/main.ts');
 const HOOK = join(__dirname, '../../../test/typescript.cjs');
@@ -185,45 +178,9 @@ async function rewritten(change: (event: Recorded) => Recorded, kid: string): Pr
 
 /** The log with events changed, and everything that follows from them made anew and signed. */
 async function resealed(change: (event: Recorded) => Recorded, signed: (text: string) => Signature): Promise<void> {
-  const streams = new Map<string, { hash: string; held?: string; holds?: string }>();
-  const reached = new Map<string, LogHash>();
-  const leaves: string[] = [];
-  let log = NOTHING;
-  let last: LogSeal | undefined;
-  const forged = written.map((original) => {
-    let event = change(original);
-    if (event.stream === SEALS) {
-      const { day, position, number, from } = event.data as LogSeal;
-      const { count } = reached.get(position)!;
-      let tree: SealTree = { from: from!, peaks: [] };
-      for (let at = from!; at < count; at++) tree = grown(tree, at, leaves[at]!);
-      const root = { from: from!, root: rootOf(tree)! };
-      const unsigned = {
-        day,
-        number: number!,
-        previous: last ? sealHash(last) : '',
-        ...reached.get(position)!,
-        ...root,
-      };
-      last = { ...unsigned, ...signed(sealText(unsigned)) };
-      event = { ...event, data: last };
-    }
-    const stream = streams.get(event.stream) ?? { hash: '' };
-    const { previous } = original.metadata;
-    if (previous !== undefined) {
-      const holds = previous === stream.held ? stream.holds! : stream.hash;
-      Object.assign(stream, { held: previous, holds });
-      event = { ...event, metadata: { ...event.metadata, previous: holds } };
-    }
-    stream.hash = chain([event], stream.hash);
-    streams.set(event.stream, stream);
-    log = hashLog([event], log);
-    leaves.push(leafOf(event));
-    reached.set(log.position, log);
-    return event;
-  });
-  await write(forged);
-  await writeHashed({ ...log, ...signed(headText(log)) });
+  const { events, reached } = forgedLog(written, change, signed);
+  await write(events);
+  await writeHashed({ ...reached, ...signed(headText(reached)) });
 }
 
 const other = (event: Recorded): Recorded =>

@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LogSeals, LogSigner, Rebuild } from '@fairlead/eventing';
-import { EventStoreDbDouble } from '@fairlead/eventing/testing';
-import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { headText, type LogHash, type LogSeal, LogSeals, LogSigner, type Recorded, Rebuild } from '@fairlead/eventing';
+import { EsdbLog, EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { chosen, type Installation, openInstallation, readModels } from '..';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
+import { forgedLog } from '../testing/forged-log';
 import { checkLog } from './log-check';
+import { readHeads, readKeys, type Trust } from './trust';
+import { verdict } from './verdict';
 
 const KEY = 'audit-spec-operator-key';
 
@@ -15,11 +18,12 @@ let database: TestDatabase;
 let double: EventStoreDbDouble;
 let standalone: Standalone;
 let installation: Installation;
+let env: Record<string, string>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-audit-'));
   database = await testDatabase([]);
   double = await EventStoreDbDouble.start();
-  const env = { DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder, EVENTSTORE_URL: double.url };
+  env = { DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder, EVENTSTORE_URL: double.url };
   standalone = await startStandalone(
     readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
   );
@@ -62,10 +66,69 @@ async function rebuilt(name: string, then: 'compare' | 'swap') {
     await rebuild.close();
   }
 }
-const audited = () => {
+async function audited(trust: Omit<Trust, 'sealEveryMs'> = {}) {
+  // Of its own, because streams are remembered with a store.
+  const opened = await openInstallation(env, { olderLog: true });
+  try {
+    const { store, pool, vault } = opened;
+    const always = { ...trust, sealEveryMs: 3_600_000 };
+    return await checkLog(store, pool, new LogSigner(store, vault), always, () => undefined);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Seals the log up to its end, and returns the seal. */
+async function sealed(): Promise<LogSeal> {
   const { store, pool, vault } = installation;
-  return checkLog(store, pool, new LogSigner(store, vault), { sealEveryMs: 3_600_000 }, () => undefined);
-};
+  const head = await store.head();
+  await until(async () => {
+    const { rows } = await pool.query<{ position: string }>('select "position" from log_hashes');
+    return BigInt(rows[0]?.position ?? -1) >= head;
+  });
+  return (await new LogSeals(store, pool, new LogSigner(store, vault)).sealNow())!;
+}
+
+async function all(): Promise<Recorded[]> {
+  const head = await installation.store.head();
+  const events: Recorded[] = [];
+  for await (const batch of installation.store.subscribe(0n, new AbortController().signal)) {
+    events.push(...batch.events);
+    if (batch.position >= head) break;
+  }
+  return events;
+}
+
+/** Runs `work` with other data and metadata in the server's log, and with what the service says that it has hashed. */
+async function withLog<T>(events: readonly Recorded[], hashed: LogHash, work: () => Promise<T>): Promise<T> {
+  const { pool, store, vault } = installation;
+  const written = double.log;
+  const changed = new Map(events.map((event) => [event.id, event]));
+  const { rows } = await pool.query<Record<string, unknown>>(
+    'select "position", count::int as count, hash, key_id, signature from log_hashes',
+  );
+  const setHashed = ({ position, count, hash, key_id, signature }: Record<string, unknown>) =>
+    pool.query('update log_hashes set "position" = $1, count = $2, hash = $3, key_id = $4, signature = $5', [
+      ...[position, count, hash, key_id, signature],
+    ]);
+  try {
+    double.log = new EsdbLog(
+      undefined,
+      written.records.map((record) => {
+        const event = changed.get(record.id);
+        if (!event) return record;
+        const { originalTime } = JSON.parse(Buffer.from(record.metadata).toString()) as { originalTime?: string };
+        const [data, metadata] = [event.data, { ...event.metadata, originalTime }];
+        return { ...record, data: Buffer.from(JSON.stringify(data)), metadata: Buffer.from(JSON.stringify(metadata)) };
+      }),
+    );
+    await setHashed({ ...hashed, ...(await new LogSigner(store, vault).sign(headText(hashed))) });
+    return await work();
+  } finally {
+    double.log = written;
+    await setHashed(rows[0]!);
+  }
+}
 
 it('finds nothing in what the service wrote, and what was changed in a table until it is made again', async () => {
   for (const { name } of readModels(installation)) expect([name, await rebuilt(name, 'compare')]).toEqual([name, []]);
@@ -81,13 +144,7 @@ it('finds nothing in what the service wrote, and what was changed in a table unt
 });
 
 it('holds the log against its seals, and names an event that was changed', async () => {
-  const { store, pool, vault } = installation;
-  const head = await store.head();
-  for (let hashed = -1n; hashed < head;) {
-    const { rows } = await pool.query<{ position: string }>('select "position" from log_hashes');
-    hashed = BigInt(rows[0]?.position ?? -1);
-  }
-  await new LogSeals(store, pool, new LogSigner(store, vault)).sealNow();
+  await sealed();
   expect(await audited()).toMatchObject({ findings: [], seals: 1 });
   const { records } = double.log;
   const index = records.findIndex(({ type }) => type === 'DeploymentCreated');
@@ -98,6 +155,41 @@ it('holds the log against its seals, and names an event that was changed', async
   records[index] = written;
   expect(findings.map(({ where }) => where).join('\n')).toContain(`${written.stream}, versions `);
   expect((await audited()).findings).toEqual([]);
+});
+
+it('refuses a log that was changed, hashed again and sealed again by the service, with a seal or a head that was kept', async () => {
+  const seal = await sealed();
+  const answer = await fetch(`${standalone.url}/v1/audit/keys`);
+  writeFileSync(join(folder, 'keys.json'), await answer.text());
+  writeFileSync(join(folder, 'seals.jsonl'), `${JSON.stringify(seal)}\n`);
+  const keys = readKeys(join(folder, 'keys.json'));
+  const kept = [readHeads(join(folder, 'seals.jsonl')), readHeads(`${seal.position}:${seal.hash}`)];
+  for (const heads of kept) expect((await audited({ keys, heads })).findings).toEqual([]);
+  const { store, vault } = installation;
+  const change = (event: Recorded): Recorded =>
+    event.type === 'DeploymentCreated' && JSON.stringify(event.data).includes('"one"')
+      ? { ...event, data: JSON.parse(JSON.stringify(event.data).replace('"one"', '"eins"')) as object }
+      : event;
+  const written = await all();
+  const { events, reached } = forgedLog(written, change, await new LogSigner(store, vault).key());
+  expect(events.filter((event, index) => event !== written[index]).length).toBeGreaterThan(2);
+  await withLog(events, reached, async () => {
+    // By what the stores say themselves, and with the keys that made every signature, nothing is wrong and nothing claimed.
+    for (const trust of [{}, { keys }]) {
+      const report = await audited(trust);
+      expect([report.findings, report.unchecked.join()]).toEqual([[], expect.stringContaining('No head was given')]);
+      expect(verdict(0, report, 'all').code).toBe(3);
+    }
+    for (const heads of kept) {
+      const report = await audited({ keys, heads });
+      expect(report.findings).toContainEqual({
+        where: `the head at position ${seal.position}`,
+        reason: 'what lies before it is not what it was when the head was kept',
+      });
+      expect(verdict(report.findings.length, report, 'all').code).toBe(1);
+    }
+  });
+  for (const heads of kept) expect((await audited({ keys, heads })).findings).toEqual([]);
 });
 
 it('names every stream that was deleted in the server by hand, those that it needs itself among them', async () => {
