@@ -24,6 +24,8 @@ const SETTINGS = {
 /** Both, and what each of them holds. */
 let together: Side;
 let apart: Side;
+/** Also one that could not be filled: it would go on beside the next test file of this process. */
+const started: RouteService[] = [];
 
 interface Side {
   readonly service: RouteService;
@@ -33,6 +35,7 @@ interface Side {
 
 async function side(start: typeof startApart): Promise<Side> {
   const service = await RouteService.start(jest.mocked(edge.createServer), 'a-token', SETTINGS, start);
+  started.push(service);
   return { service, successes: await Successes.prepare(service, false), key: await service.newTenant('errors') };
 }
 
@@ -40,10 +43,7 @@ beforeAll(async () => {
   together = await side(startTogether);
   apart = await side(startApart);
 });
-afterAll(async () => {
-  await together?.service.stop();
-  await apart?.service.stop();
-});
+afterAll(() => Promise.all(started.map((service) => service.stop())));
 
 /** Parts of a request or an answer that differ each time. */
 const VARYING: readonly (readonly [RegExp, string])[] = [

@@ -117,16 +117,19 @@ beforeAll(async () => {
   reader = (await installation.ask('POST', '/api/v1/api-key', { scopes: ['read'] })).key;
 });
 afterAll(async () => {
-  const { resources } = (await installation?.ask('GET', '/v2/deployments')) ?? { resources: [] };
-  for (const { id } of resources) {
-    await installation.ask('DELETE', `/v2/deployments/${id}`);
-    await until(
-      () => installation.send('GET', `/v2/deployments/${id}`),
-      ({ status }) => status === 404,
-    );
+  try {
+    const { resources } = (await installation?.ask('GET', '/v2/deployments')) ?? { resources: [] };
+    for (const { id } of resources) {
+      await installation.ask('DELETE', `/v2/deployments/${id}`);
+      await until(
+        () => installation.send('GET', `/v2/deployments/${id}`),
+        ({ status }) => status === 404,
+      );
+    }
+  } finally {
+    await installation?.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
-  await installation?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe('A program that runs here', () => {

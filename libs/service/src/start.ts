@@ -89,15 +89,20 @@ type Undo = () => Promise<void>;
 export async function start(program: Program, settings: Settings): Promise<Running> {
   const logger = pino({ level: settings.logLevel }, destination({ sync: false }));
   const started: Undo[] = [];
-  const stop = async (): Promise<void> => {
-    for (let undo = started.pop(); undo; undo = started.pop()) await undo();
-  };
+  const stop = () => undoAll(started);
   try {
     return { ...(await listening(program, settings, logger, started)), stop };
   } catch (error) {
-    await stop();
+    await stop().catch(() => undefined);
     throw writeProblem(error, settings.dataDir) ?? error;
   }
+}
+
+/** Undoes the last step first. A step that cannot be undone leaves none of the others; its error is thrown at the end. */
+export async function undoAll(started: Undo[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (let undo = started.pop(); undo; undo = started.pop()) await undo().catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
 }
 
 async function listening(

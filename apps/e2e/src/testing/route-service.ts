@@ -31,8 +31,8 @@ export class RouteService {
     environment: Readonly<Record<string, string>> = {},
     startUp?: typeof startWhole,
   ): Promise<RouteService> {
-    const outside = await startOutside(token);
     const installation = await Installation.start({ OUTBOUND_ALLOW: '127.0.0.1', ...environment }, startUp);
+    const outside = await startOutside(token);
     const app = (await created.mock.results.at(-1)!.value) as NestFastifyApplication;
     return new RouteService(installation, app, outside, routes(app));
   }
@@ -141,8 +141,8 @@ export class RouteService {
   }
 
   async stop(): Promise<void> {
-    await this.installation.stop();
     this.outside.stop();
+    await this.installation.stop();
   }
 }
 

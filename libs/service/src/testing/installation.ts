@@ -66,8 +66,11 @@ export class Installation {
   }
 
   async stop(): Promise<void> {
-    await this.whole.stop();
-    await remove(this.database, this.directory);
+    try {
+      await this.whole.stop();
+    } finally {
+      await remove(this.database, this.directory);
+    }
   }
 }
 

@@ -41,8 +41,11 @@ export async function startApart(env: Environment): Promise<Whole> {
     const urls = Object.fromEntries(processes.map(({ name, url }) => [urlVariable(name), url]));
     const gateway = await startEdge({ name: 'gateway' }, readSettings({ ...env, ...urls }));
     const stop = async () => {
-      await gateway.stop();
-      await stopProcesses();
+      try {
+        await gateway.stop();
+      } finally {
+        await stopProcesses();
+      }
     };
     return { ...gateway, processes, stop };
   } catch (error) {

@@ -69,8 +69,14 @@ export class ConsoleWalk {
 
   static async start(...installed: Parameters<typeof Installation.start>): Promise<ConsoleWalk> {
     const installation = await Installation.start(...installed);
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE_MS });
-    return new ConsoleWalk(installation, browser);
+    try {
+      const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE_MS });
+      return new ConsoleWalk(installation, browser);
+    } catch (error) {
+      // On a busy machine a browser may not start in time: nothing of the installation may outlive the test.
+      await installation.stop();
+      throw error;
+    }
   }
 
   /** A page in a browser of its own, in which nobody is signed in. */
@@ -166,8 +172,11 @@ export class ConsoleWalk {
   }
 
   async stop(): Promise<void> {
-    await this.browser.close();
-    await this.installation.stop();
+    try {
+      await this.browser.close();
+    } finally {
+      await this.installation.stop();
+    }
   }
 }
 
