@@ -53,6 +53,41 @@ describe('the check of an upload', () => {
     ]);
   });
 
+  describe('of rows with the same row_id', () => {
+    const one = row({ expected_outputs: { a: 1, b: [{ c: 1, d: 2 }] }, inputs: { q: 1, r: 2 } });
+    const same = { ...one, expected_outputs: { b: [{ d: 2, c: 1 }], a: 1 }, inputs: { r: 2, q: 1 } };
+    const bare = { ...one, expected_outputs: undefined };
+
+    it('takes repetitions that say the same, in any spelling, or leave the reference out', () => {
+      const found = verdict(experiment({}, [one, row(), same, bare, { ...one, expected_outputs: null }]));
+      expect(found).toMatchObject({ kind: 'valid', upload: { otherInputs: { count: 0 } } });
+    });
+
+    it('refuses other expected outputs than those of the first one, which would be lost', () => {
+      const other = { ...one, expected_outputs: { a: 2 } };
+      expect(problems(experiment({}, [row(), one, other]))).toEqual([
+        ['value_error', 'body.results.2.expected_outputs'],
+      ]);
+      expect(problems(experiment({}, [bare, row(), one]))).toEqual([
+        ['value_error', 'body.results.2.expected_outputs'],
+      ]);
+    });
+
+    it('counts other inputs, which stay with their run', () => {
+      const other = { ...one, inputs: { q: 2 } };
+      const found = verdict(experiment({}, [row(), one, other, one, other]));
+      expect(found).toMatchObject({ kind: 'valid', upload: { otherInputs: { count: 2, row: 2, first: 1 } } });
+    });
+
+    it('finds them among thousands', () => {
+      const many = Array.from({ length: 5000 }, (_, n) => row({ expected_outputs: { n } }));
+      const wrong = { ...many[4321], expected_outputs: { n: -1 } };
+      expect(problems(experiment({}, [...many, ...many.slice(0, 100), wrong]))).toEqual([
+        ['value_error', 'body.results.5100.expected_outputs'],
+      ]);
+    });
+  });
+
   it('requires one of dataset_id and dataset_name', () => {
     expect(problems(without('dataset_name', experiment()))).toEqual([['value_error', 'body']]);
     expect(problems(experiment({ dataset_name: null }))).toEqual([['value_error', 'body']]);

@@ -1,8 +1,10 @@
-import { check, INVALID, ParseContext, type Problem, Problems, type Schema } from '@fairlead/schema';
+import { check, type Infer, INVALID, ParseContext, type Problem, Problems, type Schema } from '@fairlead/schema';
 import { JsonScanner, JsonSyntaxError, type JsonVisitor, parseJson } from './json-scanner';
 import type { ExperimentLimits } from '../limits';
 import { LimitExceeded, type LimitName } from './upload.errors';
 import { feedbackSchema, type Header, headerMembers, headerSchema, rowSchema, uploadSchema } from './upload-schema';
+import { readRow } from '../storage/stored-row';
+import { FillRowList, type FillRows, RowContents } from '../storage/row-contents';
 import { RowTimes } from '../storage/row-times';
 
 /** Facts about a valid upload without its rows. */
@@ -13,6 +15,10 @@ export interface CheckedUpload {
   readonly rows: number;
   /** Feedback about the whole experiment. */
   readonly summaryScores: number;
+  /** Rows with other inputs than the first row of their `row_id`; the first of them is told by its place. */
+  readonly otherInputs: { readonly count: number; readonly row: number; readonly first: number };
+  /** Present when the rows are to fill an experiment. */
+  readonly fill?: FillRows;
 }
 
 /** The outcome of checking a body; plain data, so that it can come from another thread. */
@@ -24,9 +30,12 @@ export type Verdict =
 const ROWS = 'results';
 const SCORES = 'summary_experiment_scores';
 
+/** Rows that one fill may have. */
+export const MOST_FILLED = 100_000;
+
 /**
- * Checks the body of an upload that arrives in blocks: JSON, schema, and that every row lies in the experiment's
- * time. Holds one row at a time, and two numbers per row.
+ * Checks the body of an upload that arrives in blocks: JSON, schema, that every row lies in the experiment's time, and
+ * that rows with the same `row_id` have the same expected outputs. Holds one row at a time, and about 100 bytes per row.
  */
 export class UploadCheck implements JsonVisitor {
   private readonly scanner: JsonScanner;
@@ -37,10 +46,19 @@ export class UploadCheck implements JsonVisitor {
   private readonly repeated = new Problems();
   private headerBytes = 0;
   private metadata: string | null = null;
+  private readonly contents = new RowContents();
+  private readonly contradictions = new Problems();
+  private readonly fillRows: FillRowList | undefined;
+  private otherInputs = { count: 0, row: 0, first: 0 };
   private foreign: unknown;
   private broken: Verdict | undefined;
 
-  constructor(private readonly limits: ExperimentLimits) {
+  /** `fills` is true when the rows are to fill an experiment. */
+  constructor(
+    private readonly limits: ExperimentLimits,
+    fills = false,
+  ) {
+    if (fills) this.fillRows = new FillRowList();
     const scannerLimits = { valueBytes: limits.maxRowBytes, depth: limits.maxDepth };
     this.scanner = new JsonScanner(new Set([ROWS, SCORES]), scannerLimits, this);
   }
@@ -59,8 +77,9 @@ export class UploadCheck implements JsonVisitor {
     const problems = any ? this.problems() : missingBody();
     if (problems.total > 0) return { kind: 'invalid', problems: problems.kept, total: problems.total };
     const header = headerSchema.parse(this.header, new ParseContext(['body'])) as Header;
-    const upload = { header, metadata: this.metadata, rows: this.rows.count, summaryScores: this.scores.count };
-    return { kind: 'valid', upload };
+    const counts = { rows: this.rows.count, summaryScores: this.scores.count, otherInputs: this.otherInputs };
+    const fill = this.fillRows?.rows();
+    return { kind: 'valid', upload: { header, metadata: this.metadata, ...counts, ...(fill && { fill }) } };
   }
 
   member(key: string, slice: Buffer, offset: number): void {
@@ -88,7 +107,21 @@ export class UploadCheck implements JsonVisitor {
     }
     const row = this.rows.add(value);
     if (!row) return;
-    this.times.add(this.rows.count - 1, row.start_time.micros, row.end_time.micros);
+    const place = this.rows.count - 1;
+    this.times.add(place, row.start_time.micros, row.end_time.micros);
+    this.compare(place, row);
+    if (!this.fillRows) return;
+    if (this.rows.count > MOST_FILLED) throw new LimitExceeded('filled rows', MOST_FILLED);
+    const { inputs, expectedOutputs: expected } = readRow(slice);
+    this.fillRows.add(row.row_id, { inputs, expected }, { inputs: row.inputs, expected: row.expected_outputs });
+  }
+
+  private compare(place: number, { row_id, inputs, expected_outputs: expected }: Infer<typeof rowSchema>): void {
+    const found = this.contents.add(place, row_id, inputs, expected);
+    if (found?.member === 'expected_outputs') {
+      const error = `a row_id has one reference: results.${found.first} has the same row_id and other expected_outputs, or none`;
+      this.contradictions.add(broken(['body', ROWS, place, found.member], error, row_id));
+    } else if (found && this.otherInputs.count++ === 0) this.otherInputs = { count: 1, row: place, first: found.first };
   }
 
   root(slice: Buffer, offset: number): void {
@@ -115,7 +148,8 @@ export class UploadCheck implements JsonVisitor {
     const problems = new Problems();
     const body = this.foreign === undefined ? this.header : this.foreign;
     const header = check(uploadSchema, body, ['body'], problems);
-    for (const found of [this.repeated, this.scores.problems, this.rows.problems]) merge(problems, found);
+    for (const found of [this.repeated, this.scores.problems, this.rows.problems, this.contradictions])
+      merge(problems, found);
     if (header) this.checkTogether(header, problems);
     return problems;
   }

@@ -1,12 +1,16 @@
 import { HttpProblem, PayloadTooLarge, Unavailable, Unprocessable } from '@fairlead/schema';
 
-export type LimitName = 'body bytes' | 'header bytes' | 'row bytes' | 'depth' | 'decompression ratio';
+/** Time for which the same body counts as a retry (ms). */
+export const REPLAY_MS = 24 * 60 * 60 * 1000;
+
+export type LimitName = 'body bytes' | 'header bytes' | 'row bytes' | 'filled rows' | 'depth' | 'decompression ratio';
 
 /** Sentences about exceeded limits, with the unit and, where there is one, the setting. */
 const TEXTS: Readonly<Record<LimitName, (allowed: number) => string>> = {
   'body bytes': (bytes) => `The body exceeds the limit of ${bytes} bytes (UPLOAD_MAX_BYTES).`,
   'header bytes': (bytes) => `The members other than results and scores exceed the limit of ${bytes} bytes together.`,
   'row bytes': (bytes) => `A row, or another value, exceeds the limit of ${bytes} bytes (UPLOAD_MAX_ROW_BYTES).`,
+  'filled rows': (rows) => `A fill has at most ${rows} rows: send more in further fills.`,
   depth: (levels) => `The nesting exceeds the limit of ${levels} levels (MAX_DEPTH).`,
   'decompression ratio': (ratio) => `The body exceeds the limit of ${ratio} bytes for each compressed byte.`,
 };
