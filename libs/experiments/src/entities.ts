@@ -6,8 +6,9 @@ import {
   FeedbackChangeEntity,
   FeedbackConfigEntity,
   FeedbackEntity,
+  ReplacedFeedbackEntity,
 } from './feedback/feedback.entity';
-import { RunAttachmentEntity, RunEntity } from './runs/run.entity';
+import { ReplacedRunEntity, RunAttachmentEntity, RunEntity } from './runs/run.entity';
 import { SessionEntity } from './sessions/session.entity';
 import { ShareEntity } from './sharing/share.entity';
 import { ShareLinkEntity } from './sharing/share-link.entity';
@@ -23,6 +24,8 @@ export const experimentsEntities = [
   FeedbackChangeEntity,
   FeedbackConfigEntity,
   FeedbackEntity,
+  ReplacedFeedbackEntity,
+  ReplacedRunEntity,
   RunAttachmentEntity,
   RunEntity,
   SessionEntity,

@@ -39,6 +39,7 @@ import { PayloadSweeper } from './storage/payload-sweep.worker';
 import { PersistRuns } from './storage/persist.consumer';
 import { PublicUrl, RunAttachments } from './storage/attachment-urls.service';
 import { RunAttachmentsController } from './runs/run-attachments.controller';
+import { ReplacedRunsController } from './runs/replaced-runs.controller';
 import { RunsController } from './runs/runs.controller';
 import { RunsV2Controller } from './runs/runs-v2.controller';
 import { ScoreDirectionsController } from './datasets/score-directions.controller';
@@ -56,6 +57,7 @@ import { SessionCommands } from './sessions/sessions.commands';
 import { ExperimentsController } from './sessions/experiments.controller';
 import { SessionsController } from './sessions/sessions.controller';
 import { TracingProjectsController } from './sessions/tracing-projects.controller';
+import { Fills } from './upload/fill.service';
 import { UploadController } from './upload/upload.controller';
 import { UploadReceiver } from './upload/upload.receiver';
 import { Uploads } from './upload/upload.service';
@@ -87,6 +89,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         InfoController,
         LiveRunsController,
         RefusedItemsController,
+        ReplacedRunsController,
         RunAttachmentsController,
         RunsController,
         RunsV2Controller,
@@ -113,6 +116,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         DatasetCommands,
         ExampleAttachments,
         ExperimentsRemover,
+        Fills,
         LiveRunsThread,
         PayloadStore,
         PayloadSweeper,

@@ -12,6 +12,7 @@ export function experimentsReadModels(store: EventStore): ReadModel[] {
       tables: [
         ...['datasets', 'sessions', 'examples', 'runs', 'run_attachments', 'feedback', 'awaited_feedback'],
         ...['feedback_configs', 'feedback_changes', 'dataset_versions', 'dataset_tags', 'shares', 'share_links'],
+        ...['replaced_runs', 'replaced_feedback'],
       ],
       notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes'],
       projections: (pool) => [experimentsView, new PersistRuns(store, pool, new PayloadStore(pool))],

@@ -45,6 +45,7 @@ export function addExperiments(all: Command): void {
       route: `GET ${COMPARE}/distributions`,
       example: 'questions --experiment-key correct --experiments 0198c1f0-0000-7000-8000-000000000001',
     },
+    'replaced-runs': { route: 'GET /v1/experiments/{experiment_id}/replaced-runs', example: 'model-a' },
     create: { route: 'POST /api/v1/sessions', example: '--name nightly --reference-dataset-id questions' },
     patch: { route: `PATCH ${ONE}`, example: "model-a --description 'with the new prompt'" },
     delete: { route: `DELETE ${ONE}`, example: 'model-a' },

@@ -147,6 +147,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
       secret_name: 'TOKEN',
       dataset_id: dataset.id,
       session_id: experiment.id,
+      experiment_id: experiment.id,
       run_id: run.id,
       thread_id: threadOf(`${mark} upload`),
       example_id: example!.id,

@@ -142,6 +142,7 @@ export const experimentEvents = {
     topic: 'internal.v1',
     facts: (_: unknown, session_id) => ({ session_id }),
   },
+  ExperimentFilled: { schema: 1, operation: 'fill_experiment_via_upload' },
   SessionPatched: { schema: 1, operation: 'update_tracer_session' },
   DatasetChanged: { schema: 1, operation: 'update_dataset' },
   DatasetTagged: { schema: 1, operation: 'update_dataset_version' },

@@ -42,17 +42,19 @@ export async function applyFeedbackChanges(tx: PoolClient, session: string): Pro
   for (const row of rows) await applyToRow(row, session, tx);
 }
 
+/** The row may have been moved to those of replaced runs. */
 async function applyToRow({ id, change, deleted }: Row, session: string, tx: PoolClient): Promise<void> {
-  if (deleted) {
-    await tx.query('delete from feedback where id = $1 and session_id = $2', [id, session]);
-    return;
-  }
   const changed = JSON.parse(change) as Change;
   const columns = COLUMNS.filter((name) => changed[name] !== undefined);
   const settings = columns.map((name, nth) => `${name} = $${nth + 3}`);
-  await tx.query(`update feedback set ${settings.join(', ')} where id = $1 and session_id = $2`, [
-    id,
-    session,
-    ...columns.map((name) => changed[name]),
-  ]);
+  const values = columns.map((name) => changed[name]);
+  for (const table of ['feedback', 'replaced_feedback']) {
+    if (deleted) await tx.query(`delete from ${table} where id = $1 and session_id = $2`, [id, session]);
+    else
+      await tx.query(`update ${table} set ${settings.join(', ')} where id = $1 and session_id = $2`, [
+        id,
+        session,
+        ...values,
+      ]);
+  }
 }

@@ -31,6 +31,7 @@ import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
 import { sessionStream } from '../sessions/experiment';
+import { findReplacements, replacedSentence } from '../runs/replaced-runs.queries';
 import { experimentsView } from '../sessions/experiments.projection';
 import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback.body';
 import { feedback as answered } from './feedback.answers.schema';
@@ -114,7 +115,7 @@ export class FeedbackController {
   @Answers({
     200: shape.asText(answered),
     404: 'There is no such run, session or comparative experiment.',
-    409: 'The id was deleted.',
+    409: 'The id was deleted, or the run was replaced.',
   })
   async add(
     @Context() context: CommandContext,
@@ -128,6 +129,7 @@ export class FeedbackController {
     const about = runId ?? given.session_id;
     if (about === undefined) throw new BadRequest('Feedback needs a run_id or a session_id.');
     const subject = await findSubject(this.pool, tenantId, runId ? 'run' : 'session', about);
+    if (runId && !subject) await this.refuseReplaced(tenantId, runId);
     const { session_id, run_start } = found(
       subject ?? (runId && given.session_id ? await this.awaited(tenantId, given.session_id) : undefined),
       runId ? 'Run ID' : 'Session ID',
@@ -146,6 +148,12 @@ export class FeedbackController {
     const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, session_id) };
     await this.store.append(sessionStream(session_id), 'any', [event], context.metadata);
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
+  }
+
+  /** @throws Conflict when the run was replaced */
+  private async refuseReplaced(tenantId: string, id: string): Promise<void> {
+    const replacement = (await findReplacements(this.pool, tenantId, [id])).get(id);
+    if (replacement) throw new Conflict(replacedSentence(id, replacement));
   }
 
   /** Feedback may come before the run that it is about, which clients send in batches: then it names its session. */

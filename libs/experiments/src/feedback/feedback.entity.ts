@@ -26,6 +26,29 @@ export class FeedbackEntity {
   @Column('uuid', { nullable: true }) readonly comparative_experiment_id!: string | null;
 }
 
+/** Feedback on a run that was replaced by another upload; it counts nowhere. */
+@Entity('replaced_feedback')
+@Index('replaced_feedback_by_session', ['session_id'])
+@Index('replaced_feedback_by_run', ['run_id'])
+export class ReplacedFeedbackEntity {
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly id!: string;
+  @Column('uuid') readonly session_id!: string;
+  @Column('uuid') readonly run_id!: string;
+  @Column('text') readonly key!: string;
+  @Column('double precision', { nullable: true }) readonly score!: number | null;
+  @Column('text', { nullable: true }) readonly score_sent!: string | null;
+  @Column('text', { nullable: true }) readonly value!: string | null;
+  @Column('text', { nullable: true }) readonly comment!: string | null;
+  @Column('text', { nullable: true }) readonly correction!: string | null;
+  @Column('text') readonly source_type!: string;
+  @Column('text', { nullable: true }) readonly source_metadata!: string | null;
+  @Column('text', { nullable: true }) readonly extra!: string | null;
+  @Column('timestamptz') readonly created_at!: Date;
+  @Column('timestamptz') readonly modified_at!: Date;
+  @Column('uuid', { nullable: true }) readonly comparative_experiment_id!: string | null;
+}
+
 /** Feedback that came before its run. */
 @Entity('awaited_feedback')
 export class AwaitedFeedbackEntity {

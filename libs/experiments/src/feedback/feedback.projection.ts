@@ -3,6 +3,9 @@ import type { PoolClient } from 'pg';
 import type { FeedbackAdded, FeedbackAwaited } from '../sessions/experiment';
 import { sessionFeedbackStatistics } from './feedback-statistics.queries';
 
+const COLUMNS = `tenant_id, id, session_id, run_id, key, score, score_sent, value, comment, correction, source_type,
+  source_metadata, extra, created_at, modified_at, comparative_experiment_id`;
+
 /** Stores one feedback and, when it is the first to bring one, the configuration of its key. Repeating it changes nothing. */
 export async function applyFeedbackAdded(event: Recorded<FeedbackAdded>, tx: PoolClient): Promise<void> {
   await insertFeedback(tx, event.metadata.tenant, idOf(event.stream), event.data);
@@ -78,6 +81,7 @@ async function insertFeedback(
 
 /** Computes both statistics of a session from its feedback, unless its runs are still to be persisted. */
 export async function refreshFeedbackStats(tx: PoolClient, sessionId: string): Promise<void> {
+  await setAsideFeedback(tx, sessionId);
   const { rowCount } = await tx.query('select 1 from sessions where id = $1 and persisted for update', [sessionId]);
   if (!rowCount) return;
   const { runs, session } = await sessionFeedbackStatistics(tx, sessionId);
@@ -86,4 +90,16 @@ export async function refreshFeedbackStats(tx: PoolClient, sessionId: string): P
     runs,
     session,
   ]);
+}
+
+/** Moves the feedback on replaced runs out of the feedback of the experiment, whenever it was given. */
+export async function setAsideFeedback(tx: PoolClient, experiment: string): Promise<void> {
+  await tx.query(
+    `with gone as (
+       delete from feedback f using replaced_runs r
+       where r.session_id = $1 and f.session_id = r.session_id and f.tenant_id = r.tenant_id and f.run_id = r.id
+       returning f.*)
+     insert into replaced_feedback (${COLUMNS}) select ${COLUMNS} from gone on conflict do nothing`,
+    [experiment],
+  );
 }

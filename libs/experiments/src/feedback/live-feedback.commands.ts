@@ -3,6 +3,7 @@ import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.projection';
+import { findReplacements, replacedSentence } from '../runs/replaced-runs.queries';
 import { type Refusal, refusal } from '../refused/refusal';
 import type { Parts } from '../runs/live/live-runs.sessions';
 import type { SentFeedback } from './feedback.body';
@@ -42,8 +43,12 @@ export async function feedbackEvents(
     known = await knownPlaces(parts, tenantId, fresh);
   }
   const unknown = await unknownComparisons(parts, tenantId, fresh);
+  const runIds = fresh.flatMap(({ data }) => (data.run_id && !known.runs.has(data.run_id) ? data.run_id : []));
+  const replacements = runIds.length > 0 ? await findReplacements(parts.pool, tenantId, runIds) : undefined;
   const eventOf = (one: SentFeedback): Appended => {
     const { data, sessionId } = one;
+    const replacement = replacements?.get(data.run_id ?? '');
+    if (replacement) throw new Conflict(replacedSentence(data.run_id!, replacement));
     const session = data.run_id === null ? sessionId : (places.get(data.run_id) ?? known.runs.get(data.run_id));
     if (session !== undefined && sessionId !== undefined && session !== sessionId)
       throw new BadRequest(`Feedback ID ${data.id}: the run is not of the session named by session_id.`);

@@ -2,7 +2,7 @@ import { type DomainEvent, type EventStore, idOf, type Recorded, streamName } fr
 import type { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
 import { numberedIds } from '../ids';
-import type { ExperimentUploaded, FeedbackAdded } from '../sessions/experiment';
+import type { ExperimentFilled, ExperimentUploaded, FeedbackAdded } from '../sessions/experiment';
 
 /**
  * Others are told of feedback that came within an upload, in a stream `uploadedFeedback-<session id>` of its own: the
@@ -20,11 +20,11 @@ type FeedbackUploaded = DomainEvent<
 export const MOST_TOLD = 1000;
 const AT_ONCE = 200;
 
-/** Records `FeedbackUploaded` for each stored feedback of an upload. Repeating it records nothing more. */
+/** Records `FeedbackUploaded` for each stored feedback of an upload or a fill. Repeating it records nothing more. */
 export async function tellUploadedFeedback(
   store: EventStore,
   pool: Pool,
-  { stream, data, metadata: { tenant, traceparent } }: Recorded<ExperimentUploaded>,
+  { stream, data, metadata: { tenant, traceparent } }: Recorded<ExperimentUploaded | ExperimentFilled>,
 ): Promise<void> {
   const session = idOf(stream);
   const idOfNumber = numberedIds(data.id_seed ?? session, 'feedback');

@@ -19,6 +19,7 @@ import { RefusedItems1764700040000 } from './1764700040000-refused-items';
 import { ShareLinks1764600050000 } from './1764600050000-share-links';
 import { Shares1764500030000 } from './1764500030000-shares';
 import { ExampleOrder1764800000000 } from './1764800000000-example-order';
+import { ReplacedRuns1764900050000 } from './1764900050000-replaced-runs';
 import { LeftOutMembers1764900052000 } from './1764900052000-left-out-members';
 import { FramedPayloads1764600016100 } from './1764600016100-framed-payloads';
 
@@ -45,5 +46,6 @@ export const experimentsMigrations: MigrationClass[] = [
   ShareLinks1764600050000,
   RefusedItems1764700040000,
   ExampleOrder1764800000000,
+  ReplacedRuns1764900050000,
   LeftOutMembers1764900052000,
 ];

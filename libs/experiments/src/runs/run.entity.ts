@@ -56,3 +56,27 @@ export class RunAttachmentEntity {
   @Column('text') readonly sha256!: string;
   @Column('bigint') readonly bytes!: string;
 }
+
+/** A run of an uploaded experiment that a run of a later upload replaced; it counts nowhere. */
+@Entity('replaced_runs')
+@Index('replaced_runs_by_session', ['session_id', 'replaced_at', 'id'])
+export class ReplacedRunEntity {
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly id!: string;
+  @Column('uuid') readonly session_id!: string;
+  @Column('uuid', { nullable: true }) readonly dataset_id!: string | null;
+  @Column('uuid', { nullable: true }) readonly example_id!: string | null;
+  @Column('timestamptz', { nullable: true }) readonly example_from!: Date | null;
+  @Column('text') readonly name!: string;
+  @Column('text') readonly run_type!: string;
+  @Column('timestamptz') readonly start_time!: Date;
+  @Column('timestamptz', { nullable: true }) readonly end_time!: Date | null;
+  @Column('text') readonly status!: string;
+  @Column('text', { nullable: true }) readonly error!: string | null;
+  @Column('text', { nullable: true }) readonly inputs!: string | null;
+  @Column('text', { nullable: true }) readonly outputs!: string | null;
+  @Column('text', { nullable: true }) readonly extra!: string | null;
+  @Column('int') readonly row_number!: number;
+  @Column('uuid') readonly replaced_by!: string;
+  @Column('timestamptz') readonly replaced_at!: Date;
+}

@@ -99,8 +99,30 @@ const leftOut = noted(
   list(text),
   'Members that were sent and are not stored, because they were too large; absent when there are none.',
 );
+const REPLACED_BY = 'Run that took the place of this one when its row was filled';
+const REPLACED_AT = 'When that was recorded';
 
-export const run = object('Run', { ...runMembers, 'left_out?': leftOut });
+export const run = object('Run', {
+  ...runMembers,
+  'left_out?': leftOut,
+  'replaced_by?': noted(uuid, `${REPLACED_BY}; absent for other runs.`),
+  'replaced_at?': noted(time, `${REPLACED_AT}; absent for other runs.`),
+});
+
+export const replacedRuns = object('ReplacedRuns', {
+  resources: noted(
+    list(
+      object('ReplacedRun', {
+        ...runMembers,
+        replaced_by: noted(uuid, `${REPLACED_BY}.`),
+        replaced_at: noted(time, `${REPLACED_AT}.`),
+        feedback: noted(list(feedback), 'Feedback on the run, the oldest first.'),
+      }),
+    ),
+    'Replaced runs, the latest first.',
+  ),
+  offset: noted(integer, 'Value for `offset` to get the next page.'),
+});
 
 export const runsPage = object('RunsPage', {
   runs: noted(list(run), 'The runs of this page.'),

@@ -24,6 +24,7 @@ import { RunAttachments } from '../storage/attachment-urls.service';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';
+import { findReplacedRun } from './replaced-runs.queries';
 import { run, runsPage, runStats } from './runs.answers.schema';
 import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries';
 
@@ -134,7 +135,10 @@ export class RunsController {
   @Get(':run_id')
   @Header(...JSON_TEXT)
   @Scope('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'Get a run' })
+  @Describe({
+    summary: 'Get a run',
+    description: 'Runs that were replaced when their row was filled are found as well.',
+  })
   @Answers({ 200: shape.asText(run) })
   async one(
     @Context() context: CommandContext,
@@ -142,7 +146,11 @@ export class RunsController {
     @Query(runQuery) { session_id: session }: Infer<typeof runQuery>,
   ): Promise<string> {
     const links = this.attachments.links(context);
-    return found(await findRun(this.pool, context.tenantId, id, links, session), 'Run ID', id);
+    const { tenantId } = context;
+    const json =
+      (await findRun(this.pool, tenantId, id, links, session)) ??
+      (await findReplacedRun(this.pool, tenantId, id, session));
+    return found(json, 'Run ID', id);
   }
 }
 

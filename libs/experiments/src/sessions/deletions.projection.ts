@@ -15,6 +15,8 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
   await tx.query('delete from feedback_changes where session_id = $1', [id]);
   await tx.query('delete from run_attachments where session_id = $1', [id]);
   await tx.query('delete from runs where session_id = $1', [id]);
+  await tx.query('delete from replaced_feedback where session_id = $1', [id]);
+  await tx.query('delete from replaced_runs where session_id = $1', [id]);
   await tx.query('delete from shares where session_id = $1', [id]);
   if (rows[0]) await deleteRefusedItems(tx, { ...rows[0], id }, event.time);
   await tx.query('delete from share_links where experiments @> array[$1::uuid]', [id]);
@@ -40,12 +42,14 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
  */
 export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
-  await tx.query(
-    `update runs r set inputs = e.inputs from examples e, sessions s
-     where s.reference_dataset_id = $1 and r.session_id = s.id and r.inputs is null and e.tenant_id = s.tenant_id
-       and (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)`,
-    [id],
-  );
+  for (const table of ['runs', 'replaced_runs']) {
+    await tx.query(
+      `update ${table} r set inputs = e.inputs from examples e, sessions s
+       where s.reference_dataset_id = $1 and r.session_id = s.id and r.inputs is null and e.tenant_id = s.tenant_id
+         and (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)`,
+      [id],
+    );
+  }
   await tx.query('delete from examples where dataset_id = $1', [id]);
   await tx.query('delete from dataset_versions where dataset_id = $1', [id]);
   await tx.query('delete from dataset_tags where dataset_id = $1', [id]);

@@ -4,8 +4,10 @@ import {
   deleteSession,
   type ExperimentEvent,
   experimentModel,
+  fill,
   persist,
   type RunStatistics,
+  type Session,
   upload,
 } from './experiment';
 
@@ -45,6 +47,18 @@ const past = {
   uploaded: { type: 'ExperimentUploaded', data: uploaded },
   created: { type: 'SessionCreated', data: project },
   persisted: { type: 'RunsPersisted', data: statistics },
+  filled: {
+    type: 'ExperimentFilled',
+    data: {
+      number: 1,
+      payload: { sha256: 'bb', bytes: 10 },
+      row_count: 1,
+      start_time: uploaded.start_time,
+      end_time: uploaded.end_time,
+      id_seed: 's',
+      dataset: uploaded.dataset,
+    },
+  },
   deleted: { type: 'SessionDeleted', data: {} },
 } as const satisfies Record<string, ExperimentEvent>;
 
@@ -64,6 +78,46 @@ describe('an experiment', () => {
     given(experimentModel, past.uploaded, past.persisted).when(persist(statistics)).then();
     given(experimentModel, past.uploaded, past.deleted).when(persist(statistics)).then();
     given(experimentModel, past.created).when(persist(statistics)).then();
+  });
+
+  it('is filled when its runs are those that were looked at', () => {
+    class Behind extends Error {}
+    const decide = (number: number) => (state: Session | null) =>
+      fill({ ...past.filled.data, number }, () => new Behind())(state!);
+    const there = [past.uploaded, past.persisted] as const;
+    given(experimentModel, ...there)
+      .when(decide(1))
+      .then(past.filled);
+    given(experimentModel, past.uploaded).when(decide(1)).throws(Behind);
+    given(experimentModel, ...there, past.filled)
+      .when(decide(1))
+      .throws(Behind);
+    given(experimentModel, ...there, past.filled)
+      .when(decide(2))
+      .throws(Behind);
+    given(experimentModel, ...there, past.filled, past.persisted)
+      .when(decide(1))
+      .throws(Behind);
+    const second = { ...past.filled, data: { ...past.filled.data, number: 2 } };
+    given(experimentModel, ...there, past.filled, past.persisted)
+      .when(decide(2))
+      .then(second);
+  });
+
+  it('has the runs of each fill persisted once, and not by the upload before', () => {
+    const filled = [past.uploaded, past.persisted, past.filled] as const;
+    given(experimentModel, ...filled)
+      .when(persist(statistics))
+      .then();
+    given(experimentModel, ...filled)
+      .when(persist(statistics, 1))
+      .then(past.persisted);
+    given(experimentModel, ...filled, past.persisted)
+      .when(persist(statistics, 1))
+      .then();
+    given(experimentModel, ...filled, past.deleted)
+      .when(persist(statistics, 1))
+      .then();
   });
 
   it('is not there any more once it was deleted', () => {

@@ -2,7 +2,7 @@ import { type Aggregate, changedMembers, type DomainEvent, type Model, streamNam
 import { SessionNotFound } from './session.errors';
 
 /** Facts about a dataset that the first answer to an upload shows. */
-interface DatasetFacts {
+export interface DatasetFacts {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
@@ -42,6 +42,27 @@ export type ExperimentUploaded = DomainEvent<
      * events of earlier versions, which derived them from the id of the experiment.
      */
     readonly id_seed?: string;
+  }
+>;
+
+/**
+ * A further upload has been taken in that fills rows of an uploaded experiment: each replaces the last run of its row,
+ * which failed, or is the first run of its row.
+ */
+export type ExperimentFilled = DomainEvent<
+  'ExperimentFilled',
+  {
+    /** Which fill of the experiment it is, from 1. */
+    readonly number: number;
+    /** The uploaded body in the payload store. */
+    readonly payload: { readonly sha256: string; readonly bytes: number };
+    readonly row_count: number;
+    /** Times between which its rows lie; the experiment's are extended to hold them. */
+    readonly start_time: string;
+    readonly end_time: string;
+    /** Random: the ids of its runs and feedback are derived from it. */
+    readonly id_seed: string;
+    readonly dataset: DatasetFacts;
   }
 >;
 
@@ -185,6 +206,7 @@ export type SessionDeleted = DomainEvent<'SessionDeleted', Record<string, never>
 
 export type ExperimentEvent =
   | ExperimentUploaded
+  | ExperimentFilled
   | SessionCreated
   | SessionPatched
   | RunsPersisted
@@ -201,6 +223,9 @@ export interface Session {
   readonly name: string;
   /** The upload's SHA-256 and time, when it was one. */
   readonly upload?: { readonly sha256: string; readonly time: string; readonly dataset: string };
+  /** The uploads that filled it, in their order; absent until there is one. */
+  readonly fills?: readonly { readonly sha256: string; readonly time: string }[];
+  /** False while runs of the upload, or of the last fill, are still to be stored. */
   readonly persisted: boolean;
 }
 
@@ -219,6 +244,10 @@ export const experimentModel: Model<SessionState, ExperimentEvent> = {
       }
       case 'SessionCreated':
         return { tenant_id, removed: false, name: event.data.name, persisted: true };
+      case 'ExperimentFilled': {
+        const filled = { sha256: event.data.payload.sha256, time: event.time };
+        return state && { ...state, fills: [...(state.fills ?? []), filled], persisted: false };
+      }
       case 'SessionPatched':
         return state && { ...state, name: event.data.name ?? state.name };
       case 'RunsPersisted':
@@ -252,9 +281,24 @@ export function upload(data: ExperimentUploaded['data']): (state: SessionState) 
   return (state) => (state ? [] : [{ type: 'ExperimentUploaded', data }]);
 }
 
-/** Records that the runs of an upload can be read, once, and not for a session that is gone. */
-export function persist(data: RunStatistics): (state: SessionState) => RunsPersisted[] {
-  return (state) => (state && !state.removed && !state.persisted ? [{ type: 'RunsPersisted', data }] : []);
+/** Fills rows of an experiment, as its next fill. @throws `behind` when its runs are not those that were looked at */
+export function fill(data: ExperimentFilled['data'], behind: () => Error): (state: Session) => ExperimentFilled[] {
+  return ({ persisted, fills = [] }) => {
+    if (!persisted || fills.length !== data.number - 1) throw behind();
+    return [{ type: 'ExperimentFilled', data }];
+  };
+}
+
+/**
+ * Records that the runs of an upload (`number` 0), or of a fill, can be read, once, and not for a session that is gone.
+ */
+export function persist(data: RunStatistics, number = 0): (state: SessionState) => RunsPersisted[] {
+  return (state) => (state && isPending(state, number) ? [{ type: 'RunsPersisted', data }] : []);
+}
+
+/** True while the runs of the upload (`number` 0), or of a fill, are still to be stored. */
+export function isPending({ removed, persisted, fills = [] }: Session, number: number): boolean {
+  return !removed && !persisted && fills.length === number;
 }
 
 /** Creates a session; one that is or was there is left alone. */

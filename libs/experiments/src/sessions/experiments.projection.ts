@@ -12,6 +12,7 @@ import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './
 import { applyDatasetTagged, applyExamples } from '../examples/examples.projection';
 import type {
   ExperimentEvent,
+  ExperimentFilled,
   ExperimentUploaded,
   FeedbackAwaited,
   RunsPersisted,
@@ -104,6 +105,8 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
       return applyDatasetDeleted(event, tx);
     case 'ExperimentUploaded':
       return applyExperimentUploaded(event, tx);
+    case 'ExperimentFilled':
+      return applyExperimentFilled(event, tx);
     case 'SessionCreated':
       return applySessionCreated(event, tx);
     case 'SessionPatched':
@@ -206,6 +209,17 @@ async function applyExperimentUploaded(event: Recorded<ExperimentUploaded>, tx: 
     ],
   );
   await countSessions(data.dataset.id, tx);
+}
+
+/** Its statistics are unknown until the runs of the fill are stored, and its times hold those of the fill. */
+async function applyExperimentFilled(event: Recorded<ExperimentFilled>, tx: PoolClient): Promise<void> {
+  const { start_time: start, end_time: end, dataset } = event.data;
+  await tx.query(
+    `update sessions set persisted = false, start_time = least(start_time, $2), end_time = greatest(end_time, $3), version = $4
+     where id = $1`,
+    [idOf(event.stream), start, end, event.version],
+  );
+  await countSessions(dataset.id, tx);
 }
 
 async function applySessionCreated(event: Recorded<SessionCreated>, tx: PoolClient): Promise<void> {

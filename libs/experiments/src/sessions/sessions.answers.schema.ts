@@ -112,4 +112,5 @@ export const uploaded = object('UploadedExperiment', {
     'The dataset, with its values from just before the rows of this upload are stored.',
   ),
   experiment: noted(session, 'The experiment; its statistics are null until the runs are stored, a few seconds later.'),
+  'filled_rows?': noted(integer, 'Number of rows that were filled; absent when the upload made the experiment.'),
 });

@@ -79,13 +79,16 @@ export class PayloadSweeper {
       if (Date.parse(time) < now - HOUR) continue;
       const { state } = await load(this.store, experimentModel, stream);
       if (!state?.upload) continue;
-      const { tenant_id: tenant, upload } = state;
-      const found = await this.payloads.find(tenant, upload.sha256);
-      if (!found || (await this.isReferenced(tenant, upload.sha256)) || (await this.isNeeded(tenant, upload.sha256)))
-        continue;
-      await this.payloads.remove(found.id, new Date(now - SOON));
-      if (found.kept.getTime() >= now - SOON) this.sweepLater(tenant);
+      for (const { sha256 } of [state.upload, ...(state.fills ?? [])])
+        await this.giveBackOne(state.tenant_id, sha256, now);
     }
+  }
+
+  private async giveBackOne(tenant: string, sha256: string, now: number): Promise<void> {
+    const found = await this.payloads.find(tenant, sha256);
+    if (!found || (await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) return;
+    await this.payloads.remove(found.id, new Date(now - SOON));
+    if (found.kept.getTime() >= now - SOON) this.sweepLater(tenant);
   }
 
   private sweepLater(tenant: string): void {

@@ -42,6 +42,15 @@ export class PayloadStore {
     );
   }
 
+  /** Takes back a note of `need`. */
+  async needNoMore(tenant: string, sha256: string, session: string): Promise<void> {
+    await this.pool.query('delete from payload_sessions where tenant_id = $1 and sha256 = $2 and session_id = $3', [
+      tenant,
+      sha256,
+      session,
+    ]);
+  }
+
   /** Notes that a dataset needs payloads: these stay until the last dataset or session is deleted that needs them. */
   async needForDataset(tenant: string, dataset: string, needed: readonly string[]): Promise<void> {
     await this.pool.query(

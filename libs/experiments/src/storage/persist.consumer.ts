@@ -9,17 +9,27 @@ import {
   type Recorded,
 } from '@fairlead/eventing';
 import { transaction } from '@fairlead/postgres';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
-import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from '../sessions/experiment';
+import {
+  type ExperimentFilled,
+  experimentModel,
+  type ExperimentUploaded,
+  isPending,
+  persist,
+  type RunStatistics,
+  sessionStream,
+} from '../sessions/experiment';
 import { sessionFeedbackStatistics } from '../feedback/feedback-statistics.queries';
-import { refreshFeedbackStats, settleFeedback } from '../feedback/feedback.projection';
+import { refreshFeedbackStats, setAsideFeedback, settleFeedback } from '../feedback/feedback.projection';
 import { tellUploadedFeedback } from '../feedback/uploaded-feedback.commands';
 import { JsonScanner } from '../upload/json-scanner';
 import { PayloadStore } from './payload.store';
 import { applyFeedbackChanges } from '../feedback/feedback-changes.projection';
-import { type PreparedRows, RunWriter } from './persist.runs';
+import { findUnstoredFills, replaceRuns } from './persist-fill.queries';
+import { type PreparedRows, RunWriter, type UploadFacts } from './persist.runs';
+import { readRow } from './stored-row';
 import { inRing } from '../upload/upload-blocks';
 import { analyseFilled } from './planner.queries';
 import { requireOwnDataset } from '../datasets/datasets.projection';
@@ -31,13 +41,18 @@ const MOST_STATISTICS_BYTES = MAX_APPEND_BYTES / 3;
 /** Limits for a body that has been checked: none. */
 const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 
-/** Stores the runs of each upload after the other, then records `RunsPersisted` with their statistics. */
+type Upload = Recorded<ExperimentUploaded | ExperimentFilled>;
+
+/** Stores the runs of each upload and fill after the other, then records `RunsPersisted` with their statistics. */
 @Injectable()
 export class PersistRuns implements Projection {
   readonly name = 'persist-runs';
   readonly categories = ['experiment'];
   /** Database connections held at once while a body is read: batch, runs, examples. */
   readonly holds = 3;
+
+  private readonly logger = new Logger('PersistRuns');
+  private hasCaughtUp = false;
 
   constructor(
     private readonly store: EventStore,
@@ -46,22 +61,42 @@ export class PersistRuns implements Projection {
   ) {}
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
-    const uploads = events.filter((event) => event.type === 'ExperimentUploaded') as Recorded<ExperimentUploaded>[];
-    if (uploads.length === 0) return;
+    const uploads = events.filter(
+      ({ type }) => type === 'ExperimentUploaded' || type === 'ExperimentFilled',
+    ) as Upload[];
+    if (uploads.length === 0 && this.hasCaughtUp) return;
     // The rows are stored in transactions of their own; this one only moves the checkpoint, however long they take.
     await tx.query('set local idle_in_transaction_session_timeout = 0');
+    if (!this.hasCaughtUp) await this.catchUp(events[0]!.position);
     for (const upload of uploads) await this.persist(upload);
   };
 
-  private async persist(event: Recorded<ExperimentUploaded>): Promise<void> {
+  /** Stores fills that a process of a version without fills has passed by, while both ran. */
+  private async catchUp(before: bigint): Promise<void> {
+    for (const id of await findUnstoredFills(this.pool)) {
+      const stream = sessionStream(id);
+      const { state } = await load(this.store, experimentModel, stream);
+      if (!state?.fills || !isPending(state, state.fills.length)) continue;
+      const last = (await this.store.read(stream)).findLast(({ type }) => type === 'ExperimentFilled') as Upload;
+      if (last.position >= before) continue;
+      // Others are not held up by one that cannot be stored; the next process tries it again.
+      await this.persist(last).catch((error: unknown) =>
+        this.logger.error(`The fill of ${stream} was not stored: ${String(error)}`),
+      );
+    }
+    this.hasCaughtUp = true;
+  }
+
+  private async persist(event: Upload): Promise<void> {
     const { state } = await load(this.store, experimentModel, event.stream);
     if (!state || state.removed) return;
-    const statistics = (await this.persisted(event)) ?? (await this.storeRows(event));
+    const number = numberOf(event);
+    const statistics = (await this.persisted(event)) ?? (await this.storeRows(event, state.name));
     // Before it is recorded that the runs are there, so that it is not left out when the process ends in between.
-    if (!state.persisted) await tellUploadedFeedback(this.store, this.pool, event);
+    if (isPending(state, number)) await tellUploadedFeedback(this.store, this.pool, event);
     const { tenant, traceparent } = event.metadata;
     const metadata = { tenant, traceparent, actor: 'system:persist-runs' };
-    const after = await handle(this.store, experimentModel, event.stream, persist(statistics), metadata);
+    const after = await handle(this.store, experimentModel, event.stream, persist(statistics, number), metadata);
     // Stored anew, under statistics that were recorded long ago: feedback given since counts as well.
     if (after.events.length === 0) {
       await transaction(this.pool, async (tx) => {
@@ -75,46 +110,83 @@ export class PersistRuns implements Projection {
 
   /** Takes back rows of a session that was deleted while they were being stored. */
   private async forget(session: string, datasetId: string): Promise<void> {
-    for (const table of ['feedback', 'runs', 'persisted_experiments']) {
+    for (const table of ['feedback', 'runs', 'replaced_feedback', 'replaced_runs', 'persisted_experiments']) {
       await this.pool.query(`delete from ${table} where session_id = $1`, [session]);
     }
     const dataset = await load(this.store, datasetModel, datasetStream(datasetId));
     if (!isThere(dataset.state)) await this.pool.query('delete from examples where dataset_id = $1', [datasetId]);
   }
 
-  /** The statistics of an upload whose rows are stored already. */
-  private async persisted(event: Recorded<ExperimentUploaded>): Promise<RunStatistics | undefined> {
+  /** The statistics of an upload, or of a later one, whose rows are stored already. */
+  private async persisted(event: Upload): Promise<RunStatistics | undefined> {
     const { rows } = await this.pool.query<{ statistics: string }>(
-      'select statistics from persisted_experiments where session_id = $1',
-      [idOf(event.stream)],
+      'select statistics from persisted_experiments where session_id = $1 and fills >= $2',
+      [idOf(event.stream), numberOf(event)],
     );
     return rows[0] && (JSON.parse(rows[0].statistics) as RunStatistics);
   }
 
-  private async storeRows(event: Recorded<ExperimentUploaded>): Promise<RunStatistics> {
+  /** `name` is what runs without a name of their own are called in a fill. */
+  private async storeRows(event: Upload, name: string): Promise<RunStatistics> {
     const tenant = event.metadata.tenant!;
-    const payload = await this.payloads.read(tenant, event.data.payload.sha256);
-    if (!payload) throw new Inapplicable(`The body of ${event.stream} is missing: its runs cannot be stored.`);
     const { data } = event;
+    const open = async () => {
+      const payload = await this.payloads.read(tenant, data.payload.sha256);
+      if (!payload) throw new Inapplicable(`The body of ${event.stream} is missing: its runs cannot be stored.`);
+      return payload;
+    };
+    const payload = await open();
     await requireOwnDataset(event, data.dataset.id, this.pool);
     const experiment = idOf(event.stream);
-    const { name, id_seed: idSeed = experiment } = data;
-    const facts = { experiment, tenant, dataset: data.dataset.id, name, idSeed, time: event.time };
-    // Examples are committed first: found again after a crash, they are taken for what they are.
+    const facts: UploadFacts = {
+      experiment,
+      tenant,
+      dataset: data.dataset.id,
+      name: 'name' in data ? data.name : name,
+      idSeed: data.id_seed ?? experiment,
+      time: event.time,
+    };
     const statistics = await transaction(this.pool, async (runs) => {
       await runs.query('set local statement_timeout = 0');
       await runs.query('set local idle_in_transaction_session_timeout = 0');
-      await transaction(this.pool, (examples) => write(payload, new RunWriter(examples, runs, facts)));
+      if (event.type === 'ExperimentUploaded') {
+        // Examples are committed first: found again after a crash, they are taken for what they are.
+        await transaction(this.pool, (examples) => write(payload, new RunWriter(examples, runs, facts)));
+      } else {
+        const places = await replaceRuns(runs, facts, await rowIds(payload));
+        await write(await open(), new RunWriter(runs, runs, { ...facts, places }));
+        await setAsideFeedback(runs, experiment);
+      }
       const statistics = await computeStatistics(runs, experiment, data.dataset.id);
-      await runs.query('insert into persisted_experiments (session_id, statistics) values ($1, $2)', [
-        experiment,
-        JSON.stringify(statistics),
-      ]);
+      await runs.query(
+        `insert into persisted_experiments (session_id, statistics, fills) values ($1, $2, $3)
+         on conflict (session_id) do update set statistics = excluded.statistics, fills = excluded.fills`,
+        [experiment, JSON.stringify(statistics), numberOf(event)],
+      );
       return statistics;
     });
     await analyseFilled(this.pool, data.row_count);
     return statistics;
   }
+}
+
+/** Which fill of the experiment it is, from 1; 0 for the upload. */
+function numberOf({ data }: Upload): number {
+  return 'number' in data ? data.number : 0;
+}
+
+/** The ids of all rows of a body. */
+async function rowIds(payload: AsyncIterable<Buffer>): Promise<string[]> {
+  const ids: string[] = [];
+  const scanner = new JsonScanner(new Set(['results', 'summary_experiment_scores']), UNLIMITED, {
+    element: (key, value) => (key === 'results' ? ids.push(readRow(value).id) : undefined),
+    array: () => undefined,
+    member: () => undefined,
+    root: () => undefined,
+  });
+  for await (const block of inRing(payload, 2, (size) => Buffer.allocUnsafeSlow(size))) scanner.push(block);
+  scanner.end();
+  return ids;
 }
 
 /**

@@ -3,10 +3,11 @@ import { copyAtOnce } from '@fairlead/postgres';
 import type { PoolClient } from 'pg';
 import { CopyRows, encodedFields } from './copy-rows';
 import { exampleId, numberedIds, uuidBytes } from '../ids';
+import type { NumberedPlace } from './fill-targets.queries';
 import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
 
 /** Facts that all rows of an upload have in common. */
-interface UploadFacts {
+export interface UploadFacts {
   readonly experiment: string;
   readonly tenant: string;
   readonly dataset: string;
@@ -15,6 +16,8 @@ interface UploadFacts {
   readonly idSeed: string;
   /** When the upload was recorded, ISO 8601. */
   readonly time: string;
+  /** Where the rows of a fill go, by their place; absent for an upload, which makes examples of its rows. */
+  readonly places?: readonly NumberedPlace[];
 }
 
 /** Rows that have been read, the number of the first one among all, and their feedback. */
@@ -115,7 +118,9 @@ export class RunWriter {
   }
 
   /** Stores prepared rows; returns when their examples are, while runs and feedback may still be on their way. */
-  async store({ rows, first, feedback }: PreparedRows): Promise<void> {
+  async store(prepared: PreparedRows): Promise<void> {
+    const { rows, first, feedback } = prepared;
+    if (this.facts.places) return this.storeFill(prepared, this.facts.places);
     const current = await this.currentVersions(rows);
     const examples = this.empty();
     const runs = this.empty();
@@ -130,11 +135,36 @@ export class RunWriter {
       const row = rows[index]!;
       this.run(runs, row, first + index, versions.get(row.id)!);
     }
+    await this.copyRuns(runs, feedback);
+    await this.storeExamples(examples, changed);
+  }
+
+  /** Stores rows of examples that are there and stay as they are. */
+  private async storeFill({ rows, first, feedback }: PreparedRows, places: readonly NumberedPlace[]): Promise<void> {
+    const runs = this.empty();
+    const examples = this.empty();
+    const lost = rows.filter((_, index) => !places[first + index]!.example);
+    const current = lost.length > 0 ? await this.currentVersions(lost) : new Map<string, Current>();
+    const changed: string[] = [];
+    const written = new Map<string, Version>();
+    for (const index of spread(rows.length)) {
+      const row = rows[index]!;
+      const { example, rowNumber } = places[first + index]!;
+      const version: Version = example
+        ? { id: uuidBytes(example.id), from: example.from, inputs: example.inputs }
+        : this.version(row, rowNumber, current.get(row.id), examples, changed, written);
+      this.run(runs, row, first + index, version, rowNumber);
+    }
+    await this.copyRuns(runs, feedback);
+    await this.storing;
+    await this.storeExamples(examples, changed);
+  }
+
+  private async copyRuns(runs: CopyRows, feedback: CopyRows): Promise<void> {
     await this.storing;
     this.storing = this.copy(this.runsClient, [RUNS, runs], [FEEDBACK, feedback]);
     // Thrown by the next call, or by finish.
     this.storing.catch(() => undefined);
-    await this.storeExamples(examples, changed);
   }
 
   /** Stores feedback about the whole experiment. */
@@ -226,7 +256,7 @@ export class RunWriter {
     return version;
   }
 
-  private run(runs: CopyRows, row: StoredRow, number: number, example: Version): void {
+  private run(runs: CopyRows, row: StoredRow, number: number, example: Version, rowNumber = number): void {
     runs
       .row(16)
       .field(this.runId(number))
@@ -242,7 +272,7 @@ export class RunWriter {
       .field(sameInputs(row, example) ? null : row.inputs)
       .field(row.actualOutputs)
       .field(row.extra)
-      .integer(number);
+      .integer(rowNumber);
   }
 
   private feedback(feedback: CopyRows, score: StoredScore, number: number, run: Buffer | null): void {

@@ -236,7 +236,12 @@ describe('an example', () => {
   it('of a row that is repeated in one upload is one, with several runs', async () => {
     const shared = row();
     const repeated = [shared, shared, { ...shared, inputs: { other: 1 } }];
-    const { id, dataset } = await persisted(experiment({}, repeated));
+    const { headers, json } = await service.upload(experiment({}, repeated));
+    await service.settled();
+    const [id, dataset] = [json.experiment.id as string, json.dataset.id as string];
+    expect(headers.warning).toBe(
+      '299 - "1 row has other inputs than the first row of the same row_id, which the example keeps: results.2 has others than results.0"',
+    );
     expect(await examplesOf(dataset)).toHaveLength(1);
     const runs = await runsOf(id);
     expect(runs.map(({ example_id }) => example_id)).toEqual(Array(3).fill(shared.row_id));

@@ -41,6 +41,8 @@ type Chunks = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
 export interface Uploading {
   readonly app: NestFastifyApplication;
   readonly pool: Pool;
+  /** Address of the database. */
+  readonly url: string;
   readonly store: EventStore;
   readonly followers: Followers;
   readonly tenants: Readonly<Record<'a' | 'b', string>>;
@@ -82,6 +84,7 @@ export async function startUploading(limits: Partial<ExperimentLimits> = {}, sto
   return {
     app,
     pool: database.pool,
+    url: database.url,
     store,
     followers,
     tenants,

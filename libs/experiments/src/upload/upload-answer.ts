@@ -1,5 +1,5 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
-import type { DatasetHoldings, ExperimentUploaded } from '../sessions/experiment';
+import type { DatasetFacts, DatasetHoldings, ExperimentFilled, ExperimentUploaded } from '../sessions/experiment';
 import { number, object, raw, text, time } from '../platform-json';
 
 /** Members that are filled in when the runs have been stored, or that uploads say nothing of. */
@@ -27,12 +27,36 @@ const UNKNOWN = {
 /** Content of a new dataset. */
 const NOTHING: DatasetHoldings = { example_count: 0, session_count: 0, last_session_start_time: null };
 
-/** The answer to an upload as JSON text. It depends on the event alone, so it can be given again. */
-export function uploadAnswer(event: Recorded<ExperimentUploaded>): string {
-  return object({ dataset: datasetJson(event), experiment: experimentJson(event) });
+/** Facts about an experiment that answers tell. `extra` is JSON text. */
+export interface ExperimentFacts {
+  readonly name: string;
+  readonly description: string | null;
+  readonly start_time: string;
+  readonly end_time: string;
+  readonly extra: string | null;
+  readonly test_run_number: number;
 }
 
-function datasetJson({ data: { dataset }, metadata }: Recorded<ExperimentUploaded>): string {
+/** The answer to an upload as JSON text. It depends on the event alone, so it can be given again. */
+export function uploadAnswer(event: Recorded<ExperimentUploaded>): string {
+  const { data } = event;
+  return object({
+    dataset: datasetJson(data.dataset, event),
+    experiment: experimentJson({ ...data, extra: extraOf(data.metadata) }, data.dataset, event),
+  });
+}
+
+/** The answer to a fill as JSON text. It depends on the events alone, so it can be given again. */
+export function fillAnswer(event: Recorded<ExperimentFilled>, facts: ExperimentFacts): string {
+  const { dataset, row_count: rows } = event.data;
+  return object({
+    dataset: datasetJson(dataset, event),
+    experiment: experimentJson(facts, dataset, event),
+    filled_rows: number(rows),
+  });
+}
+
+function datasetJson(dataset: DatasetFacts, { metadata }: Recorded): string {
   const { held = NOTHING } = dataset;
   return object({
     name: text(dataset.name),
@@ -51,20 +75,20 @@ function datasetJson({ data: { dataset }, metadata }: Recorded<ExperimentUploade
   });
 }
 
-function experimentJson({ data, metadata, stream }: Recorded<ExperimentUploaded>): string {
+function experimentJson(facts: ExperimentFacts, dataset: DatasetFacts, { metadata, stream }: Recorded): string {
   return object({
-    start_time: time(data.start_time),
-    end_time: time(data.end_time),
-    extra: raw(extraOf(data.metadata)),
-    name: text(data.name),
-    description: text(data.description),
+    start_time: time(facts.start_time),
+    end_time: time(facts.end_time),
+    extra: raw(facts.extra),
+    name: text(facts.name),
+    description: text(facts.description),
     default_dataset_id: 'null',
-    reference_dataset_id: text(data.dataset.id),
+    reference_dataset_id: text(dataset.id),
     trace_tier: '"longlived"',
     id: text(idOf(stream)),
     tenant_id: text(metadata.tenant),
     ...UNKNOWN,
-    test_run_number: String(data.test_run_number),
+    test_run_number: String(facts.test_run_number),
   });
 }
 

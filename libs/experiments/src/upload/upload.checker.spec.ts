@@ -23,7 +23,7 @@ async function check(checker: UploadChecker, bytes: Buffer, size = 16 * 1024): P
 
 function remote(): RemoteChecker {
   const { port1, port2 } = new MessageChannel();
-  serveCheck(port2, limits);
+  serveCheck(port2, limits, false);
   return new RemoteChecker(port1);
 }
 

@@ -17,8 +17,8 @@ export interface UploadChecker {
 export class LocalChecker implements UploadChecker {
   private readonly check: UploadCheck;
 
-  constructor(limits: ExperimentLimits) {
-    this.check = new UploadCheck(limits);
+  constructor(limits: ExperimentLimits, fills = false) {
+    this.check = new UploadCheck(limits, fills);
   }
 
   async push(block: Buffer): Promise<boolean> {
@@ -41,8 +41,8 @@ type Reply = { readonly more: boolean } | { readonly verdict: Verdict } | { read
 const MOST_UNDER_WAY = RING_BLOCKS - 2;
 
 /** Serves one upload at a port: checks the blocks that arrive there and answers each. */
-export function serveCheck(port: MessagePort, limits: ExperimentLimits): void {
-  const check = new UploadCheck(limits);
+export function serveCheck(port: MessagePort, limits: ExperimentLimits, fills: boolean): void {
+  const check = new UploadCheck(limits, fills);
   port.on('message', (request: Request) => {
     port.postMessage(answer(check, request));
   });

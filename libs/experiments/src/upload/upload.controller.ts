@@ -6,19 +6,21 @@ import {
   Context,
   Describe,
   Idempotency,
+  Query,
   requireJson,
   Scope,
   shape,
 } from '@fairlead/api';
 import { holdsBody } from '@fairlead/edge';
 import { serviceCaller } from '@fairlead/eventing';
-import { RequestTimeout } from '@fairlead/schema';
+import { type Infer, note, object, optional, RequestTimeout, uuid } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ExperimentLimits } from '../limits';
+import { Fills } from './fill.service';
 import { LimitExceeded } from './upload.errors';
 import { uploaded } from '../sessions/sessions.answers.schema';
-import { uploadAnswer } from './upload-answer';
+import type { CheckedUpload } from './upload-check';
 import { uploadSchema } from './upload-schema';
 import { BLOCK_BYTES, paced, RING_BLOCKS } from './upload-blocks';
 import { decompressed } from './upload.decompress';
@@ -36,6 +38,13 @@ const SHOWN_BYTES = 1024;
 /** Time for which the rest of a refused body is read before it is answered (ms). */
 const DRAIN_MS = 10_000;
 
+const uploadQuery = object({
+  into: note(
+    optional(uuid()),
+    'Identifier of an uploaded experiment that the rows are to fill: only rows whose last run failed, or that have none, and all of them or none. The members of the experiment and the dataset have to be theirs. Absent: the upload makes an experiment.',
+  ),
+});
+
 @Area('Experiments')
 @Controller('api/v1/datasets')
 export class UploadController {
@@ -44,6 +53,7 @@ export class UploadController {
   constructor(
     private readonly receiver: UploadReceiver,
     private readonly uploads: Uploads,
+    private readonly fills: Fills,
     private readonly idempotency: Idempotency,
     private readonly limits: ExperimentLimits,
     private readonly thread: UploadThread,
@@ -59,19 +69,26 @@ export class UploadController {
   @Describe({
     summary: 'Upload an experiment',
     description:
-      'Its rows, runs and feedback become a dataset that is managed elsewhere and an experiment. The body is read as it comes; everything is checked before anything is written. The same body again within 24 hours gets the first answer.',
+      'Its rows, runs and feedback become a dataset that is managed elsewhere and an experiment. The body is read as it comes; everything is checked before anything is written. The same body again within 24 hours gets the first answer. With `into`, its rows fill rows of an experiment that was uploaded before: a run that failed is replaced, and kept among the replaced runs.',
     body: uploadSchema,
     takes: ['Content-Encoding', 'Idempotency-Key', 'x-reason'],
+    gives: ['Warning'],
   })
-  @Answers({ 200: shape.asText(uploaded), 409: 'The name or the id is taken.' })
+  @Answers({
+    200: shape.asText(uploaded),
+    404: 'There is no experiment `into`.',
+    409: 'The name or the id is taken, or the experiment `into` was not uploaded.',
+  })
   upload(
     @Context() context: CommandContext,
+    @Query(uploadQuery) { into }: Infer<typeof uploadQuery>,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.gate.run(context.tenantId, async () => {
       try {
-        return await this.receive(context, request, reply);
+        if (into !== undefined) await this.fills.require(context.tenantId, into);
+        return await this.receive(context, into, request, reply);
       } catch (error) {
         // Many clients look for an answer only when they have sent everything.
         if (!(error instanceof RequestTimeout)) await this.drain(request);
@@ -80,16 +97,24 @@ export class UploadController {
     });
   }
 
-  private async receive(context: CommandContext, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  private async receive(
+    context: CommandContext,
+    into: string | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<string> {
     const { maxBytes, maxRowBytes, idleMs } = this.limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
     const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits, () =>
       this.thread.zstd(),
     );
-    const received = await this.receiver.receive(meant(request, booked(request, body, RING_BYTES + maxRowBytes)));
+    const source = meant(request, booked(request, body, RING_BYTES + maxRowBytes));
+    const received = await this.receiver.receive(source, into !== undefined);
+    warnOfOtherInputs(reply, received.upload);
     try {
-      return await this.idempotency.run(request, reply, () => this.record(context, reply, received), received.sha256);
+      const record = () => this.record(context, into, reply, received);
+      return await this.idempotency.run(request, reply, record, received.sha256);
     } finally {
       await received.draft.discard();
     }
@@ -97,14 +122,18 @@ export class UploadController {
 
   private async record(
     context: CommandContext,
+    into: string | undefined,
     reply: FastifyReply,
     received: Parameters<Uploads['record']>[1],
   ): Promise<string> {
     // The body identifies the command better than an Idempotency-Key does.
     const caller = serviceCaller({ ...context.metadata, causationId: undefined });
-    const { event, replayed } = await this.uploads.record(caller, received);
+    const { answer, replayed } =
+      into === undefined
+        ? await this.uploads.record(caller, received)
+        : await this.fills.record(caller, into, received);
     if (replayed) void reply.header('idempotent-replayed', 'true');
-    return uploadAnswer(event);
+    return answer;
   }
 
   private async drain({ raw }: FastifyRequest): Promise<void> {
@@ -113,6 +142,14 @@ export class UploadController {
     raw.on('data', () => undefined);
     await Promise.race([ended, delay(DRAIN_MS, undefined, { ref: false })]);
   }
+}
+
+/** Names in the header `warning` how many repetitions have inputs of their own, which their example does not have. */
+function warnOfOtherInputs(reply: FastifyReply, { otherInputs: { count, row, first } }: CheckedUpload): void {
+  if (count === 0) return;
+  const rows = count === 1 ? '1 row has' : `${count} rows have`;
+  const text = `${rows} other inputs than the first row of the same row_id, which the example keeps: results.${row} has others than results.${first}`;
+  void reply.header('warning', `299 - "${text}"`);
 }
 
 /** The same bytes, of which up to `most` are in memory at a time. @throws Unavailable when there is no memory */

@@ -32,14 +32,15 @@ export class UploadReceiver {
   ) {}
 
   /**
-   * Receives a body (after decompression). The caller keeps or discards the draft; when this throws there is none.
+   * Receives a body (after decompression); `fills` is true when its rows are to fill an experiment. The caller keeps or
+   * discards the draft; when this throws there is none.
    * @throws Unprocessable or LimitExceeded for a body that is not valid, and what the source throws.
    */
-  async receive(body: AsyncIterable<Buffer>): Promise<Received> {
+  async receive(body: AsyncIterable<Buffer>, fills = false): Promise<Received> {
     const blocks = inRing(body)[Symbol.asyncIterator]();
     const first = await take(blocks, FIRST_BLOCKS);
     const small = first.length === 1 && first[0]!.length < BLOCK_BYTES;
-    const checker = small ? new LocalChecker(this.limits) : this.thread.checker();
+    const checker = small ? new LocalChecker(this.limits, fills) : this.thread.checker(fills);
     const draft = this.payloads.begin();
     try {
       return await this.pass(chain(first, blocks), checker, draft);

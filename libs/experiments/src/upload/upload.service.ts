@@ -26,7 +26,8 @@ import { EXPERIMENTS_VIEW } from '../sessions/experiments.projection';
 import { experimentId } from '../ids';
 import { SessionExists } from '../sessions/session.errors';
 import { SessionCommands } from '../sessions/sessions.commands';
-import { IdTaken } from './upload.errors';
+import { uploadAnswer } from './upload-answer';
+import { IdTaken, REPLAY_MS } from './upload.errors';
 import type { Received } from './upload.receiver';
 import { findTarget, type Joined, joinDataset } from './upload.target';
 
@@ -36,8 +37,6 @@ interface Outcome {
   readonly replayed: boolean;
 }
 
-/** Time for which the same body counts as a retry (ms). */
-const REPLAY_MS = 24 * 60 * 60 * 1000;
 /** Maximum id collisions with sessions of another kind before an upload takes a random id. */
 const MOST_TAKEN = 20;
 /** Most that ids, times and numbers take in the event of an upload. */
@@ -62,11 +61,12 @@ export class Uploads {
    * @throws SessionExists, AppendTooLarge, DatasetIdTaken, DatasetMismatch, NotExternallyManaged,
    * QuotaReached; then nothing is visible.
    */
-  async record(caller: Caller, received: Received): Promise<Outcome> {
+  async record(caller: Caller, received: Received): Promise<{ answer: string; replayed: boolean }> {
     const { tenantId: tenant } = caller;
     const { id, first } = await this.identify(tenant, received.sha256);
-    if (first) return { event: earlier(first), replayed: true };
-    return this.stored.within(tenant, received.bytes, () => this.make(caller, id, received));
+    if (first) return { answer: uploadAnswer(earlier(first)), replayed: true };
+    const { event, replayed } = await this.stored.within(tenant, received.bytes, () => this.make(caller, id, received));
+    return { answer: uploadAnswer(event), replayed };
   }
 
   private async make(caller: Caller, id: string, received: Received): Promise<Outcome> {

@@ -25,9 +25,10 @@ export class UploadThread {
     if (this.compiled) this.running();
   }
 
-  checker(): UploadChecker {
-    if (!this.compiled) return new LocalChecker(this.limits);
-    return new RemoteChecker(this.portFor('check'));
+  /** Checks one upload; `fills` is true when its rows are to fill an experiment. */
+  checker(fills: boolean): UploadChecker {
+    if (!this.compiled) return new LocalChecker(this.limits, fills);
+    return new RemoteChecker(this.portFor(fills ? 'fill' : 'check'));
   }
 
   /** Decodes one body that is compressed with zstd. */

@@ -7,11 +7,12 @@ import { serveZstd } from './upload.zstd';
 export interface Job {
   readonly port: MessagePort;
   readonly limits: ExperimentLimits;
-  readonly work: 'check' | 'zstd';
+  /** `fill`: check the rows of a fill. */
+  readonly work: 'check' | 'fill' | 'zstd';
 }
 
 // The file that runs on the thread: each message brings one job.
 parentPort?.on('message', ({ port, limits, work }: Job) => {
-  if (work === 'check') serveCheck(port, limits);
-  else serveZstd(port, limits);
+  if (work === 'zstd') serveZstd(port, limits);
+  else serveCheck(port, limits, work === 'fill');
 });

@@ -143,6 +143,7 @@ async function fill(ask: Ask, name: string): Promise<Ids> {
     secret_name: 'TOKEN',
     dataset_id: dataset.id,
     session_id: experiment.id,
+    experiment_id: experiment.id,
     run_id: run.id,
     thread_id: 'a-thread',
     example_id: example?.id ?? MISSING,

@@ -98,6 +98,7 @@ async function specials(
   const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
   const { dataset_id, session_id } = ids;
   const second = await secondExperiment(service, key, ids);
+  const filled = await filledExperiment(service, key);
   const pushed = await ask<{ id: string }>('POST', '/v2/deployments', {
     ...newDeployment('pushed'),
     source: 'internal_container',
@@ -271,6 +272,9 @@ async function specials(
       },
     ],
     'GET /v1/search': [{ search: '?q=kept' }],
+    'GET /v1/experiments/:experiment_id/replaced-runs': [{ ids: filled.ids }],
+    'GET /api/v1/runs/:run_id': [{}, { ids: filled.ids }],
+    'POST /api/v1/datasets/upload-experiment': [{}, { search: `?into=${filled.ids.experiment_id}`, body: filled.fill }],
     'GET /api/v1/datasets': [{}, { search: '?count=true' }],
     'GET /v2/deployments': [{}, { search: '?count=true' }],
     'GET /api/v1/sessions': [{ search: `?reference_dataset=${dataset_id}` }, {}],
@@ -290,4 +294,20 @@ async function secondExperiment(service: RouteService, key: string, { dataset_id
     );
     return run_count === null ? undefined : experiment.id;
   });
+}
+
+/** An experiment that was filled, the run that was replaced, and the body of the fill. */
+async function filledExperiment(service: RouteService, key: string) {
+  const path = '/api/v1/datasets/upload-experiment';
+  const fill = { ...upload('filled'), summary_experiment_scores: undefined };
+  const results = fill.results.map((row) => ({ ...row, error: 'It broke.' }));
+  type Uploaded = { experiment: { id: string } };
+  const { experiment } = await service.ask<Uploaded>('POST', path, key, { ...fill, results });
+  await service.ask('POST', `${path}?into=${experiment.id}`, key, fill);
+  const replaced = await askUntil(async () => {
+    type Replaced = { resources: { id: string }[] };
+    const { resources } = await service.ask<Replaced>('GET', `/v1/experiments/${experiment.id}/replaced-runs`, key);
+    return resources[0];
+  });
+  return { ids: { experiment_id: experiment.id, run_id: replaced.id }, fill };
 }

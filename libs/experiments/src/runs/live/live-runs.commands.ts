@@ -227,8 +227,9 @@ export async function sessionOfRun(
   tenantId: string,
   id: string,
 ): Promise<{ readonly session_id: string; readonly session_name: string } | undefined> {
-  const text = `select s.id as session_id, s.name as session_name from runs r join sessions s on s.id = r.session_id
-    where r.id = $1 and r.tenant_id = $2`;
+  const text = `select s.id as session_id, s.name as session_name
+    from (select id, tenant_id, session_id from runs union all select id, tenant_id, session_id from replaced_runs) r
+    join sessions s on s.id = r.session_id where r.id = $1 and r.tenant_id = $2`;
   const look = async () =>
     (await pool.query<{ session_id: string; session_name: string }>(text, [id, tenantId])).rows[0];
   const found = await look();
@@ -255,7 +256,8 @@ function isPlaced({ change, sessionId, sessionName }: SentRun): boolean {
 
 async function placesOf({ pool }: Parts, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<Place>(
-    'select id, session_id from runs where id = any($1::uuid[]) and tenant_id = $2',
+    `select id, session_id from runs where id = any($1::uuid[]) and tenant_id = $2
+     union all select id, session_id from replaced_runs where id = any($1::uuid[]) and tenant_id = $2`,
     [ids, tenantId],
   );
   return new Map(rows.map((row) => [row.id, row.session_id]));
