@@ -701,6 +701,51 @@ describe('Experiments', () => {
     expect((await fairlead('datasets csv repeated')).out).toMatch(/\nq-1,.*\nq-2,/s);
   });
 
+  describe('with rows that failed', () => {
+    const start = 'row_id,inputs.a,scores.s,error,note\n';
+    const first = `${start}q-1,1,1,,\nq-2,2,,it broke,\nq-3,3,,it broke,\n`;
+    const into = (text: string, ...more: string[]) =>
+      cli.run(['experiments', 'upload', cli.file('again.csv', text), '--into', 'broken', ...more]);
+    beforeAll(async () => {
+      const { code } = await cli.run(['experiments', 'upload', cli.file('broken.csv', first), '--dataset', 'broken']);
+      expect(code).toBe(0);
+    });
+
+    it('are told of --into when they are uploaded again', async () => {
+      const changed = cli.file('broken.csv', first.replace('it broke', 'again'));
+      const { code, err } = await cli.run(['experiments', 'upload', changed, '--dataset', 'broken']);
+      expect([code, err]).toEqual([1, expect.stringContaining('fill its failed rows with --into')]);
+    });
+
+    it('are filled by none of the rows when one cannot be, which is named with its line', async () => {
+      const { code, err } = await into(`${start}q-2,2,1,,\nq-1,1,1,,\nq-9,9,1,,\n`);
+      expect(code).toBe(2);
+      expect(err).toMatch(/row 2 \(line 3\): .*did not fail.*\n.*row 3 \(line 4\): .*no such row/s);
+      expect((await into(`${start}q-2,2,1,,n\n`, '--strict')).code).toBe(2);
+      expect((await into(`${start}q-2,2,1,,\n`, '--description', 'other')).err).toContain('experiment_description');
+      expect((await fairlead('experiments get broken')).out).toMatch(/runs +3, 66\.\d+ % with errors/);
+      const missing = await cli.run(['experiments', 'upload', join(cli.folder, 'again.csv'), '--into', 'nowhere']);
+      expect(missing.code).toBe(5);
+    });
+
+    it('are filled by name and by id, and keep the runs before', async () => {
+      const filled = await into(`${start}q-2,2,1,,\n`);
+      expect([filled.code, filled.err]).toEqual([0, expect.stringContaining('1 row filled.')]);
+      expect(filled.out).toMatch(/experiment +broken\n(.*\n)*runs +3, 33\.\d+ % with errors/);
+      const { id } = await cli.json<{ id: string }>(['experiments', 'get', 'broken']);
+      const file = cli.file('last.csv', `${start}q-3,3,1,,left out\n`);
+      const at = '2026-01-01T00:00:00Z';
+      for (const more of [['--no-wait'], []]) {
+        const args = ['experiments', 'upload', file, '--into', id, '--start', at, '--end', at, ...more];
+        const sent = await cli.json<object>(args);
+        expect(sent).toMatchObject({ experiment: { id }, filled_rows: 1, left_out: { columns: { note: 1 } } });
+      }
+      expect((await fairlead('experiments get broken')).out).toMatch(/runs +3, 0 % with errors/);
+      const { resources } = await cli.json<{ resources: object[] }>(['experiments', 'replaced-runs', 'broken']);
+      expect(resources).toHaveLength(2);
+    });
+  });
+
   it('are uploaded from JSON as it is, once however often it is sent', async () => {
     const body = {
       experiment_name: 'whole',

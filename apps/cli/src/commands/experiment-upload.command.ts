@@ -2,10 +2,13 @@ import { type Command, Option } from 'commander';
 import { isUuid } from '../api/api';
 import { assigned } from '../body/assignments';
 import { type Context, does } from '../api/context';
+import { warnOf } from '../api/deployment-answers';
+import { findExperiment } from '../api/lookups';
 import { mapping } from '../upload/mapping';
 import { waitForRows } from '../upload/experiment-wait';
 import { examples, lined } from '../output/help';
 import { showExperiment } from '../output/experiments.show';
+import { counted } from '../output/text';
 import { Usage } from '../failure';
 import { reaches } from '../table/group';
 import { collect } from '../api/lists';
@@ -17,6 +20,7 @@ import { type Format, uploadFile, type UploadFile } from '../upload/upload.file'
 
 interface UploadOptions {
   readonly format?: Format;
+  readonly into?: string;
   readonly dataset?: string;
   readonly experimentName?: string;
   readonly description?: string;
@@ -51,6 +55,7 @@ export function addUpload(group: Command): void {
     .argument('<file>', '- reads standard input')
     .addOption(new Option('--format <format>', 'when the name does not tell').choices(['json', 'jsonl', 'csv', 'tsv']))
     .option('--dataset <id|name>', 'what it was run on; made when there is none')
+    .option('--into <id|name>', 'fill rows of this experiment whose last run failed, or that have none')
     .option('--experiment-name <name>', 'default: the name of the file')
     .option('--description <text>', 'of the experiment')
     .option('--metadata <name=value>', 'of the experiment, repeatable; the value is JSON or else text', collect)
@@ -78,19 +83,28 @@ export function addUpload(group: Command): void {
     upload,
     'experiments upload experiment.json',
     'experiments upload model-a.csv --dataset questions --metadata model=a',
+    'experiments upload again.csv --into model-a',
     'experiments upload answers.csv --dataset questions --map prompt=inputs.question --map grade=scores.grade',
     'experiments upload - --format jsonl --dataset questions --experiment-name nightly',
   );
   reaches(upload, 'POST /api/v1/datasets/upload-experiment');
   does<UploadOptions>(upload, async (context, [path], options) => {
     const file = await uploadFile(path!, options.format);
-    const body = file.format === 'json' ? wholeBody(options) : bodyOptions(file, options);
+    const into = options.into === undefined ? undefined : await findExperiment(context.api, options.into);
+    const body = file.format === 'json' ? wholeBody(options) : bodyOptions(file, options, into);
     const { map = [], decimal = '.', textScores = [], strict = false, gzip } = options;
     const rows = { map: mapping(map), decimal, textScores: new Set(textScores) };
-    const upload = new Upload(context, file, { body, rows, delimiter: delimiterOf(options), strict, gzip });
+    const upload = new Upload(context, file, {
+      ...{ into: into?.id, body, rows },
+      ...{ delimiter: delimiterOf(options), strict, gzip },
+    });
     const answer = await upload.send();
-    const sent = JSON.parse(answer.text) as { dataset: Dataset; experiment: Session };
+    warnOf(context, answer);
+    const sent = JSON.parse(answer.text) as { dataset: Dataset; experiment: Session; filled_rows?: number };
+    const filled = sent.filled_rows === undefined ? '' : `"filled_rows":${sent.filled_rows},`;
     const leftOut = JSON.stringify(upload.report.json());
+    if (sent.filled_rows !== undefined && !context.out.json)
+      context.out.note(`${counted(sent.filled_rows, 'row')} filled.`);
     if (!options.wait) {
       return show(
         context,
@@ -101,7 +115,7 @@ export function addUpload(group: Command): void {
     }
     const experiment = await waitForRows(context, sent.experiment.id);
     const dataset = JSON.stringify(sent.dataset);
-    const json = `{"dataset":${dataset},"experiment":${experiment},"left_out":${leftOut}}`;
+    const json = `{"dataset":${dataset},"experiment":${experiment},${filled}"left_out":${leftOut}}`;
     show(context, json, sent.dataset, JSON.parse(experiment) as Session);
   });
 }
@@ -131,10 +145,12 @@ function wholeBody(options: UploadOptions): undefined {
   );
 }
 
-function bodyOptions(file: UploadFile, options: UploadOptions): BodyOptions {
-  const { dataset, start, end, rowIds = 'inputs' } = options;
+/** `into` is the experiment that the rows fill: its name and its dataset are known. */
+function bodyOptions(file: UploadFile, options: UploadOptions, into: Session | undefined): BodyOptions {
+  const { start, end, rowIds = 'inputs' } = options;
+  const dataset = options.dataset ?? into?.reference_dataset_id;
   if (!dataset) throw new Usage('Say with --dataset what the experiment was run on.');
-  const name = options.experimentName ?? file.name;
+  const name = options.experimentName ?? into?.name ?? file.name;
   if (!name) throw new Usage('Name the experiment with --experiment-name.');
   const header: Header = {
     experiment_name: name,

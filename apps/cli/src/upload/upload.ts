@@ -14,6 +14,8 @@ import type { UploadFile } from './upload.file';
 import { UploadProgress } from './upload.progress';
 
 interface SendOptions {
+  /** The id of the experiment that is to be filled; undefined for an experiment of its own. */
+  readonly into: string | undefined;
   /** Options for making a body of rows; undefined when the file is one. */
   readonly body: BodyOptions | undefined;
   /** Options for reading the rows. */
@@ -43,7 +45,8 @@ export class Upload {
 
   async send(): Promise<Answer> {
     const headers = this.options.gzip ? { 'content-encoding': 'gzip' } : undefined;
-    const call = { method: 'POST', path: PATH, headers, body: () => this.stream() };
+    const { into } = this.options;
+    const call = { method: 'POST', path: PATH, query: { into }, headers, body: () => this.stream() };
     try {
       const { api } = this.context;
       const answer = await (this.file.rereadable ? api.command(call) : api.send(call));
@@ -95,7 +98,11 @@ export class Upload {
     if (status !== 409 || !message.startsWith('Session already exists.') || !this.options.body) return refusal;
     const name = this.options.body.header.experiment_name;
     const said = message.replace(/^.*?\./, () => `An experiment named ${name} exists already.`);
-    return new Refusal(status, detail, `${said} Name this one with --experiment-name.`);
+    return new Refusal(
+      status,
+      detail,
+      `${said} Name this one with --experiment-name, or fill its failed rows with --into.`,
+    );
   }
 
   /** The same refusal, with the lines of the rows that it finds fault with: for these the file is read again. */
