@@ -84,6 +84,25 @@ inBrowser('The console of a workspace', () => {
     await stranger.context().close();
   });
 
+  it('shows which run took the place of one that failed', async () => {
+    const path = '/api/v1/datasets/upload-experiment';
+    const body = { ...upload('filled later'), summary_experiment_scores: undefined };
+    const results = body.results.map((row) => ({ ...row, error: 'It broke.' }));
+    const { experiment } = await installation.ask('POST', path, { ...body, results });
+    await installation.ask('POST', `${path}?into=${experiment.id}`, body);
+    const gone = await askUntil(async () => {
+      const { resources } = await installation.ask('GET', `/v1/experiments/${experiment.id}/replaced-runs`);
+      return (resources as { id: string; replaced_by: string }[])[0];
+    });
+    await page.goto(`/o/-/projects/p/${experiment.id}/r/${gone.id}`);
+    await page.getByText('It broke.').waitFor();
+    expect(await page.getByRole('button', { name: 'Share …' }).count()).toBe(0);
+    expect(await walk.faults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Show the run that replaced it' }).click();
+    await page.waitForURL(`**/r/${gone.replaced_by}`);
+    await page.getByRole('button', { name: 'Share …' }).waitFor();
+  });
+
   it('adds a code host, deploys one of its repositories, and removes the host', async () => {
     await page.goto('/o/-/integrations');
     await page.getByRole('button', { name: 'Add a code host …' }).click();

@@ -74,10 +74,20 @@ export function RunPage() {
           <span className={css.slash}>/</span> <Text>{name}</Text>
         </>
       }
-      aside={data && <Share what={{ kind: 'run', run_id: id }} />}
+      aside={data && !data.replaced_by && <Share what={{ kind: 'run', run_id: id }} />}
     >
       {run.error && <Problem error={run.error} retry={() => void run.refetch()} />}
       {!data && !run.error && <Skeleton />}
+      {typeof data?.replaced_by === 'string' && (
+        <>
+          <p role="note">This run failed and was replaced when its row was filled.</p>
+          <p>
+            <Link to="/o/$w/projects/p/$session/r/$run" params={{ w, session, run: data.replaced_by }}>
+              Show the run that replaced it
+            </Link>
+          </p>
+        </>
+      )}
       {data && <RunParts run={data} />}
     </Page>
   );
