@@ -18,6 +18,18 @@ require('node:http').createServer((request, response) => {
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 
+/** Programs that do not stay as they are, by what becomes of them. */
+const PROGRAMS = {
+  'ends at once': PROGRAM.replace(
+    "'127.0.0.1');",
+    `'127.0.0.1', () => setTimeout(() => {
+    console.error('Error: no production build');
+    process.exit(1);
+  }, 300));`,
+  ),
+  'starts late': `setTimeout(() => {${PROGRAM}}, 20_000);`,
+};
+
 /** Drops a file or a folder of this machine on what a page shows. */
 async function drop(path: string, target: Locator): Promise<void> {
   const { x, y } = (await target.boundingBox())!;
@@ -57,30 +69,45 @@ inBrowser('The console of programs that run on this machine', () => {
 
   /** Creates a deployment of the source, which runs when this resolves. */
   async function deployed(name: string): Promise<string> {
-    const { id: made } = await installation.ask('POST', '/v2/deployments', {
-      ...{ name, source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] },
-    });
-    const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${made}/upload-url`);
-    const body = execFileSync('tar', ['-cz', '-C', source, '.']);
-    expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
-    const source_revision_config = { source_tarball_path: object_path };
-    await installation.ask('PATCH', `/v2/deployments/${made}`, { source_revision_config });
+    const made = await created(name);
+    await release(made);
     await walk.deployed(made);
     return made;
   }
 
+  async function created(name: string, secrets: object[] = []): Promise<string> {
+    const { id: made } = await installation.ask('POST', '/v2/deployments', {
+      ...{ name, source: 'internal_source', source_config: {}, source_revision_config: {}, secrets },
+    });
+    return made as string;
+  }
+
+  /** Uploads the source as the next revision of a deployment, with another program when one is given. */
+  async function release(of: string, program = PROGRAM, why = ''): Promise<void> {
+    writeFileSync(join(source, 'server.js'), program);
+    const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${of}/upload-url`);
+    const body = execFileSync('tar', ['-cz', '-C', source, '.']);
+    writeFileSync(join(source, 'server.js'), PROGRAM);
+    expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
+    const source_revision_config = { source_tarball_path: object_path };
+    await installation.ask('PATCH', `/v2/deployments/${of}`, { source_revision_config }, { 'x-reason': why });
+  }
+
   afterAll(async () => {
-    // The files of deployments go with them.
-    const { resources } = (await installation?.ask('GET', '/v2/deployments')) ?? { resources: [] };
-    for (const { id: each } of resources) {
-      await installation.ask('DELETE', `/v2/deployments/${each}`);
-      await until(
-        () => installation.send('GET', `/v2/deployments/${each}`),
-        ({ status }) => status === 404,
-      );
+    try {
+      // The files of deployments go with them.
+      const { resources } = (await installation?.ask('GET', '/v2/deployments')) ?? { resources: [] };
+      for (const { id: each } of resources) {
+        await installation.ask('DELETE', `/v2/deployments/${each}`);
+        await until(
+          () => installation.send('GET', `/v2/deployments/${each}`),
+          ({ status }) => status === 404,
+        );
+      }
+    } finally {
+      await walk?.stop();
+      rmSync(folder, { recursive: true, force: true });
     }
-    await walk?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   afterEach(() => expect(walk.complaints.splice(0)).toEqual([]));
@@ -149,6 +176,64 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.getByText('No secrets').waitFor();
   });
 
+  it('says what became of programs, and rolls back without setting newer secrets back', async () => {
+    const [never, crashing, late] = [await created('Never Ran'), await created('crashing'), await created('late')];
+    await release(crashing, PROGRAMS['ends at once']);
+    await release(late, PROGRAMS['starts late']);
+    await page.goto(`/o/-/host/deployments/${late}`);
+    await page.getByText('Starting', { exact: true }).waitFor();
+    await page.getByText('It is waited until the program listens at the port that PORT names.').first().waitFor();
+    await page.goto(`/o/-/host/deployments/${never}`);
+    await page.getByText('No revision has been deployed.').waitFor();
+    expect(await page.getByText('Not deployed yet').count()).toBeGreaterThan(0);
+
+    const taken = await created('taken', [{ name: 'KEY', value: 'one' }]);
+    await release(taken, PROGRAM, 'the first one');
+    await walk.deployed(taken);
+    await installation.ask('PATCH', `/v2/deployments/${taken}`, { secrets: [{ name: 'KEY', value: 'two' }] });
+    await walk.deployed(taken);
+    await release(taken, PROGRAMS['ends at once'], 'a new prompt');
+    await page.goto(`/o/-/host/deployments/${taken}?tab=revisions`);
+    const list = page.getByRole('region', { name: 'Revisions' });
+    const [newest, live, first] = [1, 2, 3].map((at) => list.getByRole('row').nth(at));
+    await newest!.getByText('Taken back', { exact: true }).waitFor();
+    await newest!.getByText(/^v3 was taken back, and v2 serves again: .*no production build$/).waitFor();
+    await live!.getByText('Live').waitFor();
+    await first!.getByText('Superseded').waitFor();
+    const back = page.getByRole('button', { name: 'Roll back to v1' });
+    await back.waitFor();
+    expect(await page.getByRole('button', { name: 'Roll back to v3' }).count()).toBe(0);
+    expect(await walk.looks(page)).toEqual([]);
+    await back.click();
+    const dialog = page.getByRole('dialog');
+    const plan = dialog.getByRole('region', { name: 'Plan' });
+    await plan.getByText(/The secret KEY is newer .*“Keep the present secrets” below keeps them/).waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByLabel('Keep the present secrets').check();
+    await plan.getByText('is newer').waitFor({ state: 'detached' });
+    await dialog.getByText('As a command').click();
+    await dialog.getByText(/^fairlead deployments rollback taken \S+ --keep-secrets$/).waitFor();
+    await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await list.getByText('again v1').waitFor();
+    await walk.deployed(taken);
+    const path = `/v2/deployments/${taken}/secrets/KEY/reveal`;
+    expect((await installation.ask('POST', path, { reason: 'to see it' })).value).toBe('two');
+
+    await page.goto(`/o/-/host/deployments/${crashing}`);
+    await page
+      .getByText(/^\d+ restarts, last line: Error: no production build$/)
+      .first()
+      .waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'v1' }).getByText('Crash looping').waitFor();
+    expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
+    expect(await walk.looks(page)).toEqual([]);
+    await page.goto('/o/-/host/deployments');
+    const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await row('crashing').getByText('Crash looping').first().waitFor();
+    await row('Never Ran').getByText('Not deployed yet').waitFor();
+  });
+
   it('deploys a folder that is dropped, without what is no part of its source, and follows it to its address', async () => {
     await page.goto('/o/-/host/deployments');
     await page.getByRole('button', { name: 'Deploy a folder …' }).click();
@@ -171,6 +256,20 @@ inBrowser('The console of programs that run on this machine', () => {
     expect(await walk.looks(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Go to the deployment' }).click();
     await page.getByRole('heading', { name: 'Dropped Here' }).waitFor();
+
+    await page.goto('/o/-/host/deployments');
+    await page.getByRole('button', { name: 'Deploy a folder …' }).click();
+    await drop(source, dialog.getByText('drop it here'));
+    await sent.getByText('2 files, ').waitFor();
+    await dialog.getByLabel('Name of the deployment').fill('dropped here');
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await dialog
+      .getByRole('alert')
+      .getByText(/spells the address \/apps\/dropped-here, as 'Dropped Here' does/)
+      .waitFor();
+    await dialog.getByText('Starts: node server.js').waitFor();
+    await dialog.getByRole('button', { name: 'Go to the deployment' }).waitFor();
+    expect(await walk.looks(page)).toEqual([]);
   });
 
   it('deploys a chosen folder as the next version, and says why it has failed', async () => {

@@ -1,4 +1,6 @@
 import { Client } from 'langsmith';
+import { createHmac, randomUUID } from 'node:crypto';
+import { CodeHostServer } from '@fairlead/integrations/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
 import { ConsoleWalk, inBrowser, settled } from './testing/console/console-walk';
@@ -130,6 +132,67 @@ inBrowser('The console of a workspace', () => {
     await page.goto('/o/-/integrations');
     await removeFirst('Company GitLab');
     await page.getByText('No code host yet').waitFor();
+  });
+
+  it('shows what a code host delivered, what was made of it and why not, and the push of a revision', async () => {
+    const secret = 'at least sixteen characters';
+    const host = await CodeHostServer.start('github');
+    const { id } = await installation.ask('POST', '/v1/integrations', {
+      ...{ name: 'Company GitHub', provider: 'github', base_url: host.origin, webhook_secret: secret },
+      credentials: { token: 'ghp_good' },
+    });
+    const [repository] = await installation.ask('GET', `/v1/integrations/codehost/${id}/repos`);
+    const send = async (event: string, more: object, signedWith = secret) => {
+      const body = JSON.stringify({ repository: { id: repository.id, html_url: repository.url }, ...more });
+      const signature = createHmac('sha256', signedWith).update(body).digest('hex');
+      await fetch(`${installation.url}/v1/integrations/${id}/webhook`, {
+        method: 'POST',
+        headers: {
+          ...{ 'content-type': 'application/json', 'x-github-event': event, 'x-github-delivery': randomUUID() },
+          'x-hub-signature-256': `sha256=${signature}`,
+        },
+        body,
+      });
+    };
+    const push = (commit: string, branch: string, message: string) => {
+      const head_commit = { id: commit, message, author: { name: 'Ada Author' } };
+      const moved = { ref: `refs/heads/${branch}`, before: 'c'.repeat(40), after: commit };
+      return send('push', { ...moved, head_commit, commits: [head_commit], pusher: { name: 'pia' } });
+    };
+    const { id: deployment } = await installation.ask('POST', '/v2/deployments', {
+      ...{ name: 'pushed', source: 'codehost', secrets: [], source_revision_config: { repo_ref: 'main' } },
+      source_config: { integration_id: id, repo_url: repository.url, build_on_push: true },
+    });
+    await walk.deployed(deployment as string);
+    const message = 'Answer refunds from the policy';
+    host.branches.main = { commit: 'd'.repeat(40), message, author: 'Ada Author' };
+    await page.goto(`/o/-/integrations?open=${id}`);
+    await page.getByText('The code host has delivered nothing yet.').waitFor();
+    await push('d'.repeat(40), 'main', message);
+    await push('e'.repeat(40), 'a-feature', message);
+    await send('ping', {});
+    await send('push', {}, 'another secret than that');
+    await page.reload();
+    const deliveries = page.getByRole('region', { name: 'Deliveries' });
+    const row = (text: string) => deliveries.getByRole('row').filter({ hasText: text });
+    await row('main at ddddddd by pia: Answer').getByText('Revision made').waitFor();
+    await row('a-feature at').getByText('No deployment follows refs/heads/a-feature of this repository.').waitFor();
+    await row('ping').getByText('The delivery reports no branch or tag that was moved').waitFor();
+    await row('without a valid signature').getByText('Refused').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    const retried = page.waitForResponse('**/retry');
+    await page.getByRole('button', { name: 'Try again: a-feature' }).click();
+    expect((await retried).ok()).toBe(true);
+    await row('main at ddddddd').getByRole('link', { name: 'pushed' }).click();
+    const pushed = page.getByRole('region', { name: 'Revisions' }).getByRole('row').filter({ hasText: message });
+    await pushed.getByText('by Ada Author').waitFor();
+    await pushed.getByRole('cell', { name: 'pia' }).waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('row').filter({ hasText: message }).getByRole('cell', { name: 'pia' }).waitFor();
+    await installation.ask('DELETE', `/v2/deployments/${deployment}`);
+    await installation.ask('DELETE', `/v1/integrations/${id}`);
+    await host.stop();
   });
 
   it('adds and removes an OAuth provider and a listener', async () => {

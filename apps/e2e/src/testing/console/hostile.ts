@@ -143,6 +143,13 @@ async function fillExperiments(ask: Ask, canaries: Canaries) {
     return (await ask<Runs>('POST', '/api/v1/runs/query', { session: [experiments[0]] })).runs[0]?.id;
   });
   const { id: project } = await ask<{ id: string }>('POST', '/api/v1/sessions', { name: `project ${EVIL}` });
+  const kept = { id: crypto.randomUUID(), session_id: project, run_type: EVIL, start_time: '2026-01-01T00:00:01Z' };
+  await ask('POST', '/api/v1/runs/batch', {
+    post: [
+      { ...kept, name: '' },
+      { ...kept, name: EVIL, id: EVIL },
+    ],
+  });
   type Token = { share_token: string };
   const { share_token: datasetToken } = await ask<Token>('PUT', `/api/v1/datasets/${dataset}/share`, {});
   const { share_token: runToken } = await ask<Token>('PUT', `/api/v1/runs/${run}/share`, {});

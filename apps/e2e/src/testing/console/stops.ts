@@ -95,6 +95,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         share: opens('Share …'),
         closed: closes,
         'what changed': clicks('What changed', 'metadata.model'),
+        gate: clicks('Gate', 'It fails on a score that is clearly worse'),
       },
     },
     'comparison of no rows': { path: (things) => `${compared(things)}&q=in+none`, shows: 'No row passes this filter' },
@@ -103,7 +104,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
       shows: /6 rows/,
     },
     example: { path: ({ dataset, example }) => `datasets/${dataset}/e/${example}`, shows: 'Compare all 3' },
-    project: { path: ({ project }) => `projects/p/${project}`, shows: 'Median latency' },
+    project: { path: ({ project }) => `projects/p/${project}`, shows: '1 run was refused' },
     run: { path: ({ experiments, run }) => `projects/p/${experiments[0]}/r/${run}`, shows: 'Output' },
     deployments: {
       path: () => 'host/deployments',
