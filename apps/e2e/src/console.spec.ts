@@ -157,6 +157,151 @@ inBrowser('The console', () => {
     await page.waitForURL(({ searchParams }) => searchParams.get('selectedSessions') === ids.join());
   });
 
+  it('says what means are over, shows labels, scores of the whole and what a gate says, and keeps the order', async () => {
+    const labels = ['calm', 'rude', 'calm', 'odd'];
+    const rows = (judged: number, times = 1) =>
+      [4, 2, 3, 1].flatMap((n, at) =>
+        Array.from({ length: times }, (_, time) => ({
+          ...upload('whole').results[0]!,
+          row_id: `a1000000-0000-4000-8000-00000000000${n}`,
+          inputs: { question: `turn ${n}` },
+          actual_outputs: { answer: `answer ${n}` },
+          evaluation_scores: [
+            ...(at < judged ? [{ key: 'judge', score: (n + time) % 2 }] : []),
+            ...(times > 1 ? [] : [{ key: 'tone', value: labels[(at + judged) % 4] }]),
+          ],
+        })),
+      );
+    const send = async (name: string, results: object[], score: number, dataset?: string) => {
+      const named =
+        dataset === undefined ? { dataset_name: 'whole' } : { dataset_name: undefined, dataset_id: dataset };
+      const whole = [
+        { key: 'f1', score },
+        { key: 'grade', value: score > 0.5 ? 'A' : 'C' },
+      ];
+      const body = { ...upload(name), ...named, summary_experiment_scores: whole, results };
+      return installation.ask('POST', '/api/v1/datasets/upload-experiment', body);
+    };
+    const { dataset, experiment: base } = await send('all judged', rows(4), 0.9);
+    const { experiment: crashed } = await send('judge crashed', rows(1), 0.3, dataset.id);
+    const { experiment: repeated } = await send('repeated', rows(4, 3), 0.9, dataset.id);
+    const twice = rows(4).map((row) => ({
+      ...row,
+      evaluation_scores: [0, 1].map((score) => ({ key: 'judge', score })),
+    }));
+    const { experiment: double } = await send('two judges', twice, 0.9, dataset.id);
+    await installation.ask('PUT', `/api/v1/datasets/${dataset.id}/baseline`, { experiment_id: base.id });
+
+    await page.goto(`/o/-/datasets/${dataset.id}`);
+    const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await row('judge crashed').getByText('(1 of 4 scored)').waitFor();
+    await row('two judges').getByText('(8 scores)').waitFor();
+    await row('all judged').getByText('calm 2, odd 1, …').waitFor();
+    expect(await row('judge crashed').locator('td[data-label="f1"]').textContent()).toBe('0.3  −0.6');
+    expect(await row('judge crashed').locator('td[data-label="grade"]').textContent()).toBe('C');
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByLabel('Filter by a score').fill('f1<');
+    await page.getByText('A score is filtered by its key').waitFor();
+    await page.getByLabel('Filter by a score').fill('f1<0.5');
+    await row('all judged').waitFor({ state: 'detached' });
+    await row('judge crashed').waitFor();
+
+    const compared = [base, crashed, repeated, double].map(({ id }) => id as string);
+    await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${compared.join()}&sort=row`);
+    const gap = '3 of 4 rows could not be compared on judge';
+    await page.getByRole('listitem').filter({ hasText: 'judge crashed' }).getByText(gap).waitFor();
+    const whole = page.getByRole('region', { name: 'Scores of the whole experiments' });
+    await whole.getByRole('row', { name: /^judge crashed 0\.3.*worse −0\.6 C$/ }).waitFor();
+    const statistics = page.getByRole('region', { name: 'Statistics by experiment' });
+    await statistics
+      .getByRole('row', { name: /^judge crashed/ })
+      .getByText('(1 of 4 scored)')
+      .waitFor();
+    await statistics
+      .getByRole('row', { name: /^repeated/ })
+      .getByText('± 0.577')
+      .waitFor();
+    await statistics
+      .getByRole('row', { name: /^two judges/ })
+      .getByText('(8 scores)')
+      .waitFor();
+    await page.getByText('two judges has 8 scores of judge on 4 runs').waitFor();
+    const tones = page.getByRole('region', { name: 'Values of tone' });
+    await tones.getByRole('columnheader', { name: 'calm' }).waitFor();
+    await tones
+      .getByRole('row', { name: /^judge crashed/ })
+      .getByText('4 of 4 rows, p 1.000')
+      .waitFor();
+    await page.getByRole('button', { name: 'Open row 4' }).waitFor();
+    await tones.getByRole('button', { name: 'calm to rude 1' }).click();
+    await page.getByText('calm → rude').waitFor();
+    await expectRows(1);
+    await page.getByRole('gridcell', { name: 'changed to rude' }).waitFor();
+    await page.getByRole('button', { name: 'Open row 1' }).click();
+    await page.getByRole('complementary').getByRole('row', { name: 'tone calm rude ≠ changed' }).waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await tones.getByRole('button', { name: '4 changed' }).click();
+    await expectRows(4);
+    await page.getByRole('button', { name: 'Show all rows' }).click();
+    await page.getByRole('button', { name: 'Open row 4' }).waitFor();
+    const order = await page.getByRole('button', { name: /^Open row/ }).allTextContents();
+    expect(order.map((text) => /turn \d/.exec(text)?.[0])).toEqual(['turn 4', 'turn 2', 'turn 3', 'turn 1']);
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Gate' }).click();
+    await page.getByText('Undecided', { exact: true }).waitFor();
+    await page.getByText('3 of 4 rows could not be compared on judge').last().waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.goto(
+      `/o/-/datasets/${dataset.id}/compare?selectedSessions=${compared.slice(0, 2).join()}&panel=distribution&of=tone`,
+    );
+    const matrix = page.getByRole('region', { name: 'From the baseline to the candidate' });
+    await matrix.getByRole('row', { name: /^calm/ }).waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+
+    await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${repeated.id}`);
+    await page.getByRole('button', { name: 'Open row 1' }).click();
+    await page.getByText('Scores are means of 3 runs').waitFor();
+    await page.keyboard.press('f');
+    await page.getByText('means of 3 runs, of which this is the newest').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+  });
+
+  it('says how many runs of a project were refused and why, and names runs without a name', async () => {
+    const { id: session_id } = await installation.ask('POST', '/api/v1/sessions', { name: 'refused in part' });
+    const run = (id: string, more: object = {}) => ({
+      ...{ id, trace_id: id, dotted_order: `20260101T000001000000Z${id}`, name: '', run_type: 'agent', session_id },
+      ...{ inputs: { question: 'asked' }, start_time: '2026-01-01T00:00:01Z', end_time: '2026-01-01T00:00:02Z' },
+      ...more,
+    });
+    const [trace, child] = [crypto.randomUUID(), crypto.randomUUID()];
+    const below = { trace_id: trace, parent_run_id: trace };
+    const kept = [
+      run(trace),
+      run(child, { ...below, dotted_order: `${run(trace).dotted_order}.${run(child).dotted_order}` }),
+    ];
+    const refused = Array.from({ length: 12 }, () => run(crypto.randomUUID(), { trace_id: 'none' }));
+    await installation.ask('POST', '/api/v1/runs/batch', { post: [...kept, ...refused] });
+    const whole = page.getByRole('listitem').filter({ hasText: /^12 runs were refused, because trace_id: / });
+    await page.goto(`/o/-/projects/p/${session_id}`);
+    await whole.waitFor();
+    await page.getByText('The last 10 ids').click();
+    await page.getByText(refused.at(-1)!.id).or(page.getByText(refused[0]!.id)).first().waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.goto('/o/-/health');
+    await page.getByRole('link', { name: 'refused in part' }).click();
+    await whole.waitFor();
+    await page.goto(`/o/-/projects/p/${session_id}/r/${trace}`);
+    await page.getByRole('heading', { level: 1, name: '(no name)' }).waitFor();
+    const { share_token } = await installation.ask('PUT', `/api/v1/runs/${trace}/share`, {});
+    const stranger = await walk.open();
+    await stranger.goto(`/public/${share_token}/r`);
+    await stranger.getByRole('heading', { level: 1, name: '(no name)' }).waitFor();
+    await stranger.getByRole('navigation', { name: 'Runs' }).getByRole('link', { name: '(no name)' }).nth(1).click();
+    await stranger.waitForURL(`**/r?run=${child}`);
+    await stranger.context().close();
+  });
+
   it('shares a comparison without what is hidden, until the link is deleted', async () => {
     const { dataset, experiment } = await uploadRows('shown', 1, undefined, 'f');
     const { id } = (await uploadRows('beside', 0, dataset.id, 'f')).experiment;
@@ -434,6 +579,18 @@ inBrowser('The console', () => {
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText('It is as it was exported, and not all is proven').waitFor();
     await page.getByLabel('Kept seals or export (optional)').setInputFiles(file('kept.jsonl', export_));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('It is as it was written').waitFor();
+    const { head } = JSON.parse(export_.trimEnd().split('\n').at(-1)!) as { head: { version: number; hash: string } };
+    const ofHead = page.getByLabel('Head that was kept');
+    await ofHead.fill(`${head.version}:${head.hash.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`);
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('it is not the history that the head was kept of').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await ofHead.fill('none');
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('has the form version:hash').waitFor();
+    await ofHead.fill(`${head.version}:${head.hash}`);
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText('It is as it was written').waitFor();
     const changed = export_.replace('registry.example/audited:1', 'registry.example/audited:2');

@@ -97,10 +97,12 @@ export function scoredRuns(scored: number, runs: number, scores = scored): strin
 
 /** Returns how often labels were given, the most frequent ones first; `…` stands for others. */
 export function labelCounts(values: Readonly<Record<string, number>>, given: number, most: number): string {
-  const all = Object.entries(values).sort((a, b) => b[1] - a[1]);
+  const all = Object.entries(values)
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1]);
   const shown = all.slice(0, most);
   const told = shown.reduce((sum, [, count]) => sum + count, 0);
-  const labels = shown.map(([label, count]) => `${middle(label, 16)} ${whole(count)}`);
+  const labels = shown.map(([label, count]) => `${middle(label, 16)} ${figure(count)}`);
   return [...labels, ...(told < given ? ['…'] : [])].join(', ');
 }
 

@@ -225,7 +225,7 @@ function Matrix({ labels, grid, lower }: { labels: readonly string[]; grid: Grid
                     <td key={place} className={`${css.number} ${tone ?? ''} ${count === 0 ? css.faint : ''}`}>
                       {tone === css.up && '▲ '}
                       {tone === css.down && '▼ '}
-                      {whole(count)}
+                      {figure(count)}
                     </td>
                   );
                 })}

@@ -5,6 +5,7 @@ import { duration, figure } from '../../ui/format';
 import { Page, Problem, Sign, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
 import { type ComparedRow, useExample, useRowAround } from './data';
+import { Labels } from './labels';
 import { Values } from './values';
 
 const FROM = '/o/$w/datasets/$dataset/e/$example';
@@ -116,6 +117,11 @@ function Result({ cell, base, keys, isBase }: { cell: Cell; base: Cell; keys: Co
             </span>
           );
         })}
+        {Object.entries(cell.labels).map(([key, labels]) => (
+          <span key={`labels ${key}`}>
+            <Text>{key}</Text> <Labels of={labels} before={isBase ? undefined : base?.labels[key]} />
+          </span>
+        ))}
         <span className={css.faint}>{duration(cell.latency_seconds)}</span>
         {cell.runs > 1 && <span className={css.faint}>means of {cell.runs} runs, of which this is the newest</span>}
       </p>

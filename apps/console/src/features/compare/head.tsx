@@ -6,12 +6,15 @@ import { Bar } from './bar';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
 import { Interval } from './interval';
-import { correct, difference, nameOf, type Tested, verdictText } from './statistics';
+import { Category } from './labels';
+import { difference, nameOf, type Tested, verdictText } from './statistics';
 
 interface HeadProps {
   readonly comparison: Comparison;
   readonly focus: KeyComparison | undefined;
   readonly filter: string | undefined;
+  /** Names of the tests that are clear also when it is considered how many there are. */
+  readonly surviving: ReadonlySet<string>;
   /** The candidate that keys go by; undefined when there is no choice. */
   readonly candidate: string | undefined;
   /** Only the scores are shown to choose from. */
@@ -30,10 +33,9 @@ const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
 
 /** Results of each experiment on the key in focus. */
 export function Head(props: HeadProps) {
-  const { comparison, focus, filter, candidate, folded, onFold, onKey, onBaseline, onFilter, kept, onKeep } = props;
-  const { keys, experiments, baseline } = comparison;
-  const names = new Map(experiments.map(({ id, name }) => [id, name]));
-  const { surviving } = correct(keys);
+  const { comparison, focus, filter, surviving, candidate, folded, kept } = props;
+  const { onFold, onKey, onBaseline, onFilter, onKeep } = props;
+  const { keys, categories, experiments, baseline } = comparison;
   const alone = experiments.length === 1;
   const results = focus?.results as readonly Tested[] | undefined;
   const ends = (results ?? []).flatMap(({ test }) => (test?.interval ? [test.interval.low, test.interval.high] : []));
@@ -46,7 +48,11 @@ export function Head(props: HeadProps) {
             <Text>{key}</Text> <Better of={direction} />
           </button>
         ))}
-        {keys.length === 0 && <p className={css.faint}>These experiments have no scores.</p>}
+        {keys.length === 0 && (
+          <p className={css.faint}>
+            {categories.length === 0 ? 'These experiments have no scores.' : 'These experiments have labels only.'}
+          </p>
+        )}
         <Button kind="quiet" aria-expanded={!folded} title="s" className={css.fold} onClick={onFold}>
           {folded ? 'Show statistics' : 'Fold statistics'}
         </Button>
@@ -62,6 +68,7 @@ export function Head(props: HeadProps) {
                   <>
                     <th>Difference, 95 % interval</th>
                     <th className={css.axis}>
+                      <Unseen>Interval</Unseen>
                       {focus && (
                         <div>
                           <span>{difference(-span, focus.kind).replace(' points', '')}</span>
@@ -163,9 +170,15 @@ export function Head(props: HeadProps) {
           </table>
         </div>
       )}
-      {!folded && comparison.experiment_scores.length > 0 && <Whole comparison={comparison} names={names} />}
+      {!folded && comparison.experiment_scores.length > 0 && <Whole comparison={comparison} />}
       {!folded &&
-        comparison.categories.map((category) => <Category key={category.key} category={category} names={names} />)}
+        categories.map((category) => (
+          <Category
+            key={category.key}
+            scored={keys.some(({ key }) => key === category.key)}
+            {...{ category, experiments, filter, onFilter, surviving }}
+          />
+        ))}
     </section>
   );
 }
@@ -179,13 +192,8 @@ function Better({ of }: { of: KeyComparison['direction'] }) {
   );
 }
 
-interface WholeProps {
-  readonly comparison: Comparison;
-  readonly names: ReadonlyMap<string, string>;
-}
-
 /** Scores of the experiments as a whole, with the difference from the baseline. */
-function Whole({ comparison: { experiments, experiment_scores: scores }, names }: WholeProps) {
+function Whole({ comparison: { experiments, experiment_scores: scores } }: { comparison: Comparison }) {
   return (
     <div className={css.category} tabIndex={0} role="region" aria-label="Scores of the whole experiments">
       <table className={css.head}>
@@ -205,7 +213,7 @@ function Whole({ comparison: { experiments, experiment_scores: scores }, names }
             <tr key={id}>
               <th scope="row" className={css.experiment}>
                 <span title={name}>
-                  <Text>{names.get(id) ?? id}</Text>
+                  <Text>{name}</Text>
                 </span>
               </th>
               {scores.map(({ key, direction, results }) => {
@@ -225,57 +233,6 @@ function Whole({ comparison: { experiments, experiment_scores: scores }, names }
                   </td>
                 );
               })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface CategoryProps {
-  readonly category: Comparison['categories'][number];
-  /** Names of experiments by their ids. */
-  readonly names: ReadonlyMap<string, string>;
-}
-
-/** Number of times that each experiment got each value, for a key whose values are no scores. */
-function Category({ category: { key, values, results }, names }: CategoryProps) {
-  const others = results.some(({ other }) => other > 0);
-  return (
-    <div className={css.category} tabIndex={0} role="region" aria-label={`Values of ${key}`}>
-      <table className={css.head}>
-        <thead>
-          <tr>
-            <th>
-              <Text>{key}</Text>
-            </th>
-            {values.map((value) => (
-              <th key={value} className={css.number} title={value}>
-                <Text>{middle(value, 24)}</Text>
-              </th>
-            ))}
-            {others && <th className={css.number}>other</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {results.map(({ experiment, scored, counts, other }) => (
-            <tr key={experiment}>
-              <th scope="row" className={css.experiment}>
-                <span title={names.get(experiment)}>
-                  <Text>{names.get(experiment) ?? experiment}</Text>
-                </span>
-              </th>
-              {counts.map((count, place) => (
-                <td key={values[place]} className={css.number} data-label={values[place]}>
-                  {whole(count)} <span className={css.faint}>{percent(scored > 0 ? count / scored : null)}</span>
-                </td>
-              ))}
-              {others && (
-                <td className={css.number} data-label="other">
-                  {whole(other)}
-                </td>
-              )}
             </tr>
           ))}
         </tbody>

@@ -8,6 +8,7 @@ import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, useExample, useRowAround, useRun } from './data';
 import { members, words } from './difference';
+import { Labels, labelsChanged } from './labels';
 import { Values } from './values';
 
 interface RowPanelProps {
@@ -25,7 +26,7 @@ interface RowPanelProps {
 export function RowPanel(props: RowPanelProps) {
   const { dataset, comparison, asked, example: id, onCandidate, onClose } = props;
   const { w } = useParams({ strict: false });
-  const { experiments, keys, baseline } = comparison;
+  const { experiments, keys, categories, baseline } = comparison;
   const candidates = experiments.filter((one) => one.id !== baseline);
   const candidate = props.candidate ?? experiments[0]!.id;
   const [against, setAgainst] = useState<'baseline' | 'reference'>(candidates.length > 0 ? 'baseline' : 'reference');
@@ -92,7 +93,7 @@ export function RowPanel(props: RowPanelProps) {
               </select>
             </label>
           </div>
-          {keys.length > 0 && (
+          {keys.length + categories.length > 0 && (
             <table className={css.rowScores}>
               <thead>
                 <tr>
@@ -121,6 +122,24 @@ export function RowPanel(props: RowPanelProps) {
                           {Boolean(change) && <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign>}{' '}
                           {change === 0 ? '=' : signed(change)}
                         </td>
+                      )}
+                    </tr>
+                  );
+                })}
+                {categories.map(({ key }) => {
+                  const [was, is] = [found.cells[0]?.labels[key], found.cells[at]?.labels[key]];
+                  return (
+                    <tr key={`labels ${key}`}>
+                      <th scope="row">
+                        <Text>{key}</Text>
+                      </th>
+                      {[...(candidates.length > 0 ? [was] : []), is].map((labels, place) => (
+                        <td key={place} className={css.number}>
+                          {labels ? <Labels of={labels} /> : '–'}
+                        </td>
+                      ))}
+                      {candidates.length > 0 && (
+                        <td className={css.number}>{was && is && (labelsChanged(was, is) ? '≠ changed' : '=')}</td>
                       )}
                     </tr>
                   );

@@ -8,6 +8,7 @@ import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useRowPages } from './data';
 import { firstDifference } from './difference';
+import { Labels } from './labels';
 
 const ROW_HEIGHT = 64;
 /** Shares of the columns in the width, and pixels that they take at least. */
@@ -20,6 +21,8 @@ interface RowsProps {
   readonly asked: Asked;
   readonly comparison: Comparison;
   readonly focus: KeyComparison | undefined;
+  /** The key whose labels are shown beside the scores; undefined for none. */
+  readonly labels: string | undefined;
   readonly stamp: number;
   readonly chosen: string | undefined;
   /** The one that a narrow page shows. */
@@ -30,7 +33,8 @@ interface RowsProps {
 }
 
 /** The rows, of which only those in view are in the document. */
-export function Rows({ asked, comparison, focus, stamp, chosen, candidate, whole: wholeTexts, onChoose }: RowsProps) {
+export function Rows(props: RowsProps) {
+  const { asked, comparison, focus, labels, stamp, chosen, candidate, whole: wholeTexts, onChoose } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { experiments, keys } = comparison;
   const first = useRowPages(asked, [0], stamp)[0]!;
@@ -124,6 +128,7 @@ export function Rows({ asked, comparison, focus, stamp, chosen, candidate, whole
                     <RowCells
                       row={row}
                       place={place}
+                      labels={labels}
                       lower={focus?.direction === 'lower is better'}
                       index={index}
                       whole={wholeTexts}
@@ -147,6 +152,7 @@ export function Rows({ asked, comparison, focus, stamp, chosen, candidate, whole
 interface RowCellsProps {
   readonly row: ComparedRow;
   readonly place: number;
+  readonly labels: string | undefined;
   readonly lower: boolean;
   readonly index: number;
   readonly whole: boolean;
@@ -158,6 +164,7 @@ interface RowCellsProps {
 const RowCells = memo(function RowCells({
   row,
   place,
+  labels,
   lower,
   index,
   whole: wholeTexts,
@@ -185,6 +192,7 @@ const RowCells = memo(function RowCells({
               cell={cell}
               baseline={at === 0 ? undefined : baseline}
               place={place}
+              labels={labels}
               lower={lower}
               whole={wholeTexts}
             />
@@ -214,11 +222,12 @@ interface ResultProps {
   readonly cell: Cell | null;
   readonly baseline: Cell | null | undefined;
   readonly place: number;
+  readonly labels: string | undefined;
   readonly lower: boolean;
   readonly whole: boolean;
 }
 
-function Result({ cell, baseline, place, lower, whole: wholeText }: ResultProps) {
+function Result({ cell, baseline, place, labels, lower, whole: wholeText }: ResultProps) {
   if (!cell) return <span className={css.faint}>no such row</span>;
   if (cell.status === 'error') {
     return (
@@ -236,6 +245,7 @@ function Result({ cell, baseline, place, lower, whole: wholeText }: ResultProps)
       ? 0
       : firstDifference(text, shown(baseline?.outputs_preview ?? ''));
   const score = place < 0 ? null : cell.scores[place];
+  const labelled = labels === undefined ? undefined : cell.labels[labels];
   return (
     <>
       {at === undefined ? (
@@ -246,7 +256,10 @@ function Result({ cell, baseline, place, lower, whole: wholeText }: ResultProps)
         </span>
       )}
       <span className={css.scores}>
-        <Score score={score} before={place < 0 ? null : baseline?.scores[place]} lower={lower} />
+        {(score != null || !labelled) && (
+          <Score score={score} before={place < 0 ? null : baseline?.scores[place]} lower={lower} />
+        )}
+        <Labels of={labelled} before={baseline?.labels[labels ?? '']} />
         <span className={css.faint}>{duration(cell.latency_seconds)}</span>
         {cell.runs > 1 && <span className={css.faint}>{cell.runs} runs</span>}
       </span>

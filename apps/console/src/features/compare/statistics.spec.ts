@@ -1,4 +1,15 @@
-import { correct, headline, holm, type Keyed, markdown, uncompared, verdictText } from './statistics';
+import {
+  correct,
+  filterText,
+  headline,
+  holm,
+  type Keyed,
+  labelFilter,
+  labelTests,
+  markdown,
+  uncompared,
+  verdictText,
+} from './statistics';
 
 const result = (
   experiment: string,
@@ -78,4 +89,47 @@ it('writes a table for a pull request', () => {
     '| cost | base \\| line | 0.4 | baseline |',
     '| cost | next | 0.5 | worse: +0.002 (+0.001 … +0.003) |',
   ]);
+});
+
+describe('Labels', () => {
+  const tone = {
+    ...{ key: 'tone', values: ['calm', 'rude'] },
+    results: [
+      { experiment: 'a', scored: 30, counts: [29, 1] },
+      {
+        ...{ experiment: 'b', scored: 20, counts: [8.5, 11.5], row_counts: { same: 8, changed: 11 } },
+        ...{ p: 0.001, verdict: 'changed' as const },
+      },
+    ],
+  };
+
+  it('are tested, summed up and told what they leave out, as scores are', () => {
+    const all = [costKey, ...labelTests([tone])];
+    expect([...correct(all).surviving]).toEqual(['b cost', 'b labels of tone']);
+    expect(headline([costKey], 'b', [tone])).toBe('worse on cost (+0.002); changed labels of tone');
+    expect(headline([], 'b', [tone])).toBe('changed labels of tone');
+    expect(uncompared(labelTests([tone]), 'a', 'b')).toBe('11 of 30 rows could not be compared on labels of tone');
+    const names = new Map([
+      ['a', 'base'],
+      ['b', 'next'],
+    ]);
+    expect(markdown(names, [], 'a', [tone]).split('\n').slice(2)).toEqual([
+      '| tone | base | calm 29, rude 1 | baseline |',
+      '| tone | next | rude 11.5, calm 8.5 | changed: 11 of 19 rows changed |',
+      ...['', 'next: 11 of 30 rows could not be compared on labels of tone.'],
+    ]);
+  });
+
+  it('are compared by the numbers that stand for them where there are some', () => {
+    const graded = { ...tone, label_values: [1, 0] };
+    expect(labelTests([graded])).toEqual([]);
+    expect(headline([], 'b', [graded])).toBe('no clear difference');
+  });
+
+  it('filter rows by where they went, whatever signs they have', () => {
+    expect(labelFilter('a, b:c', null)).toBe('label=a%2C%20b%3Ac,');
+    expect(filterText(labelFilter('a, b:c', null))).toBe('a, b:c → other');
+    expect(filterText('label=%ff,x')).toBe('%ff → x');
+    expect(filterText('better,worse')).toBe('better, worse');
+  });
 });

@@ -15,7 +15,7 @@ import { Head } from './head';
 import { RowPanel } from './row-panel';
 import { Rows } from './rows';
 import { Tools } from './tools';
-import { correct, headline, markdown, uncompared } from './statistics';
+import { correct, filterText, headline, labelTests, markdown, uncompared } from './statistics';
 
 /** Candidates that are summed up above the statistics. */
 const MOST_FINDINGS = 4;
@@ -72,7 +72,16 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
     'aria-pressed': search.panel === name,
     onClick: () => set({ panel: search.panel === name ? undefined : name }, true),
   });
-  const distributed = [...(data?.keys ?? []), ...(data?.categories ?? [])].map(({ key }) => key);
+  const categories = data?.categories ?? [];
+  const filtered = search.rows?.split(':').slice(2).join(':');
+  /** The key whose labels the rows show: the one that is looked at, else the first one. */
+  const labels = [
+    filtered,
+    search.panel === 'distribution' ? search.of : undefined,
+    focus?.key,
+    categories[0]?.key,
+  ].find((name) => name !== undefined && categories.some(({ key }) => key === name));
+  const distributed = [...(data?.keys ?? []), ...categories].map(({ key }) => key);
   const onlyWorse = candidate && focus ? `${candidate.id}:worse:${focus.key}` : undefined;
   const fold = () => set({ head: folded ? undefined : 'folded' }, true);
   const turn = () => set({ texts: wholeTexts ? undefined : 'whole' }, true);
@@ -92,7 +101,8 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
     ),
   });
 
-  const { tests, alarms } = correct(data?.keys ?? []);
+  const compared = [...(data?.keys ?? []), ...labelTests(categories)];
+  const { tests, alarms, surviving } = correct(compared);
   return (
     <Page
       title={
@@ -107,7 +117,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
             {own && distributed.length > 0 && <Button {...panel('distribution')}>Distribution</Button>}
             {own && candidate && <Button {...panel('gate')}>Gate</Button>}
             <Copy text={window.location.href}>Copy link</Copy>
-            {!alone && <Copy text={markdown(names, data.keys, data.baseline)}>Copy as Markdown</Copy>}
+            {!alone && <Copy text={markdown(names, data.keys, data.baseline, categories)}>Copy as Markdown</Copy>}
             {own?.share}
           </>
         )
@@ -134,8 +144,8 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
                   <b>
                     <Text title={name}>{middle(name, 40)}</Text>
                   </b>{' '}
-                  {headline(data.keys, id)}
-                  <Gap sentence={uncompared(data.keys, data.baseline, id)} />
+                  {headline(data.keys, id, categories)}
+                  <Gap sentence={uncompared(compared, data.baseline, id)} />
                 </li>
               ))}
             </ul>
@@ -144,6 +154,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
             comparison={data}
             focus={focus}
             filter={search.rows}
+            surviving={surviving}
             candidate={others.length > 1 ? candidate?.id : undefined}
             folded={folded}
             onFold={fold}
@@ -188,6 +199,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
               asked={asked}
               comparison={data}
               focus={focus}
+              labels={labels}
               stamp={stampOf(data)}
               chosen={search.row}
               candidate={candidate?.id}
@@ -233,6 +245,9 @@ function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | '
     const { verdict, difference } = results.find((one) => one.experiment === 1) ?? {};
     return key === null || verdict === undefined || verdict === 'not clear' ? [] : [{ key, verdict, difference }];
   });
+  const labels = data.categories.flatMap(({ key, results }) =>
+    key !== null && results.some(({ experiment: place, verdict }) => place === 1 && verdict === 'changed') ? [key] : [],
+  );
   return (
     <p className={css.against}>
       Against{' '}
@@ -240,7 +255,7 @@ function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | '
         <Text title={base?.name ?? ''}>{middle(base?.name ?? 'the baseline', 40)}</Text>
       </b>
       , the baseline of the dataset:{' '}
-      {said.length === 0
+      {said.length + labels.length === 0
         ? 'no clear difference'
         : said.map(({ key, verdict, difference }, place) => (
             <span key={key}>
@@ -250,7 +265,12 @@ function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | '
               </span>{' '}
               on <Text>{key}</Text> ({signed(difference)})
             </span>
-          ))}{' '}
+          ))}
+      {labels.length > 0 && (
+        <>
+          {said.length > 0 && '; '}changed labels of <Text>{labels.join(', ')}</Text>
+        </>
+      )}{' '}
       <Link
         to="/o/$w/datasets/$dataset/compare"
         params={{ w, dataset }}
@@ -280,7 +300,7 @@ function FilterName({ text, names }: { text: string; names: ReadonlyMap<string, 
   const [experiment = '', kinds = '', ...key] = text.split(':');
   return (
     <b>
-      {kinds.replaceAll(',', ', ')} in <Text>{names.get(experiment) ?? experiment}</Text> on{' '}
+      <Text>{filterText(kinds)}</Text> in <Text>{names.get(experiment) ?? experiment}</Text> on{' '}
       <Text>{key.join(':')}</Text>
     </b>
   );
