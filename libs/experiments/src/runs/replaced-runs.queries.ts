@@ -13,7 +13,7 @@ interface ReplacedRow extends RunRow {
 }
 
 /** The run that took the place of another one, and when that was recorded. */
-export interface Replacement {
+interface Replacement {
   readonly session_id: string;
   readonly replaced_by: string;
 }

@@ -118,7 +118,7 @@ export async function exampleTexts(
 }
 
 /** Place of a run that a fill adds: the run that it replaces, if any, and the number that it takes over. */
-export interface FillPlace {
+interface FillPlace {
   readonly example: FillExample;
   readonly replaces: string | undefined;
   readonly rowNumber: number | undefined;

@@ -7,7 +7,7 @@ const ENTRY_BYTES = 2 * DIGEST_BYTES;
 const NONE = Buffer.alloc(DIGEST_BYTES);
 
 /** A repetition of a row that says something else than the row did. */
-export interface Contradiction {
+interface Contradiction {
   readonly member: 'inputs' | 'expected_outputs';
   /** The row that has the same `row_id` and came first, from 0. */
   readonly first: number;

@@ -31,7 +31,7 @@ const ROWS = 'results';
 const SCORES = 'summary_experiment_scores';
 
 /** Rows that one fill may have. */
-export const MOST_FILLED = 100_000;
+const MOST_FILLED = 100_000;
 
 /**
  * Checks the body of an upload that arrives in blocks: JSON, schema, that every row lies in the experiment's time, and

@@ -21,7 +21,7 @@ export interface Keyed {
 }
 
 /** The members of the comparison of a key with labels that are read here. */
-export interface Labelled {
+interface Labelled {
   readonly key: string;
   readonly values: readonly string[];
   /** Numbers that stand for the labels: such a key is compared by them. */
