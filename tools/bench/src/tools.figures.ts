@@ -7,7 +7,11 @@ import { BenchServer } from './bench-server';
 import { type Figure, seconds, shown } from './figure';
 import { copyOut, EVENTS, fillLog } from './log.figures';
 
-const TOOLS = join(__dirname, '../..');
+const ROOT = join(__dirname, '../../..');
+/** The npm scripts, so that a tool is started as users start it. */
+const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Readonly<Record<string, string>>;
+};
 const EVENTS_OF_A_SEAL = 10_000;
 /** Between two requests of the client that the service has while a tool runs. */
 const PAUSE_MS = 50;
@@ -103,7 +107,9 @@ class PatientClient {
 async function run(tool: string, args: readonly string[], url: string, folder: string): Promise<Run> {
   const env = { ...process.env, DATABASE_URL: url, FAIRLEAD_DATA_DIR: folder };
   const start = performance.now();
-  const child = spawn(process.execPath, [join(TOOLS, tool, 'dist/main.js'), ...args], {
+  const [, ...words] = SCRIPTS[tool]!.split(' ');
+  const child = spawn(process.execPath, [...words, ...args], {
+    cwd: ROOT,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
