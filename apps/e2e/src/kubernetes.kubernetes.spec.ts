@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import { rendered, TestNamespace } from '@fairlead/rollouts/testing';
+import { rendered, TestNamespace } from '@fairlead/executors/testing';
 import { readSettings } from '@fairlead/service';
 import { Home, type Service } from './testing';
 

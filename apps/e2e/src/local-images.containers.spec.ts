@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import { ImageRegistry, makeProgramLayer } from '@fairlead/rollouts/testing';
+import { ImageRegistry, makeProgramLayer } from '@fairlead/executors/testing';
 import { Installation, startTogether } from '@fairlead/service/testing';
 
 const folder = mkdtempSync(join(tmpdir(), 'fairlead-local-images-'));

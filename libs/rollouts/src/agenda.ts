@@ -1,6 +1,6 @@
 import type { RevisionCreatedMessage } from '@fairlead/contracts';
-import { controlFailure, type Host } from './executors/host';
-import type { Target } from './executors/target';
+import { controlFailure, type Host } from './host';
+import type { Target } from './target';
 
 /** The next piece of work for one deployment. */
 export type Task =

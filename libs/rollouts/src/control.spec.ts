@@ -1,7 +1,6 @@
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
-import { ExecutorUnreachable, StepFailed } from './executors/executor';
-import type { ProcessHealth } from './health/health.answers.schema';
+import { ExecutorUnreachable, type ProcessHealth, StepFailed } from '@fairlead/executors';
 import { ScriptedExecutor } from './testing/scripted.executor';
 import { TestRollouts } from './testing/service';
 

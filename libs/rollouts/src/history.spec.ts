@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventing/testing';
-import { hostModel } from './executors/host';
+import { hostModel } from './host';
 import { rolloutModel } from './rollout';
 
 historyTests(

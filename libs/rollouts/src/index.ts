@@ -1,10 +1,3 @@
-export { CommandExecutor, type CommandSettings } from './executors/command.executor';
-export * from './executors/executor';
-export { KubernetesExecutor, type KubernetesSettings } from './executors/kubernetes.executor';
-export { KubernetesPlans } from './executors/kubernetes.plans.service';
-export { LocalApps } from './local/apps.service';
-export { LocalExecutor } from './local/local.executor';
 export * from './migrations';
-export { RecordExecutor } from './executors/record.executor';
 export { RolloutsModule } from './rollouts.module';
 export { RolloutsOptions } from './rollouts.options';

@@ -8,14 +8,14 @@ import {
 import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { TimeLimit, withTimeLimit } from '@fairlead/schema';
-import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executors/executor';
-import { placeDeployment } from './executors/host';
+import { type Assignment, Executor, ExecutorUnreachable, isOfRecord, type Step, StepFailed } from '@fairlead/executors';
+import { placeDeployment } from './host';
 import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
 import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
-import { isOfRecord, partlyRecorded } from './rollout.errors';
+import { partlyRecorded } from './rollout.errors';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import { type Deployed, isBuilt, lackingArtefact } from './executors/target';
+import { type Deployed, isBuilt, lackingArtefact } from './target';
 
 /** Time limit for resolving a commit (ms). */
 const RESOLVE_MS = 90_000;

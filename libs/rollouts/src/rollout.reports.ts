@@ -7,10 +7,11 @@ import type {
 } from '@fairlead/contracts';
 import { type DomainEvent, EventStore, handle, load, type Metadata, recall, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { type Host, type HostEvent, hostModel, reportHost } from './executors/host';
-import { DeploymentMissing, recorded } from './rollout.errors';
+import { type Host, type HostEvent, hostModel, reportHost } from './host';
+import { DeploymentMissing } from './rollout.errors';
+import { recorded } from '@fairlead/executors';
 import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
-import { type Deployed, type Target, targetModel } from './executors/target';
+import { type Deployed, type Target, targetModel } from './target';
 
 /** A revision that was not deployed, and what of it is left. */
 interface LeftBehind {

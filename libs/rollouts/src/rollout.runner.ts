@@ -1,13 +1,12 @@
 import { type Lease, QueueWorker, Workspaces } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { nextTask, type Task } from './agenda';
-import { ExecutorUnreachable } from './executors/executor';
+import { ExecutorUnreachable, recorded } from '@fairlead/executors';
 import { type Hold, RolloutAttempts } from './rollout.attempt';
 import { RolloutQueue } from './rollout.store';
-import { recorded } from './rollout.errors';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import type { Deployed, Target } from './executors/target';
+import type { Deployed, Target } from './target';
 import { UpkeepService } from './upkeep.service';
 
 /**

@@ -2,20 +2,22 @@ import { HostedApps } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CommandsController } from './commands/commands.controller';
 import { CommandsService } from './commands/commands.service';
-import { Executor } from './executors/executor';
-import { ExecutorCheck } from './executors/executor-check.worker';
+import {
+  AppForwarding,
+  AppPagesController,
+  AppsController,
+  Executor,
+  LocalApps,
+  LocalExecutor,
+} from '@fairlead/executors';
+import { ExecutorCheck } from './executor-check.worker';
 import { HealthController } from './health/health.controller';
 import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { ProgramLogsController } from './logs/program-logs.controller';
-import { AppForwarding } from './local/forwarding/app-forwarding.service';
-import { AppPagesController } from './local/app-pages.controller';
-import { AppsController } from './local/apps.controller';
-import { LocalApps } from './local/apps.service';
-import { AppsWorker } from './local/apps.worker';
-import { LocalExecutor } from './local/local.executor';
+import { AppsWorker } from './apps.worker';
 import { RolloutAttempts } from './rollout.attempt';
 import { RolloutQueue } from './rollout.store';
 import { RolloutReports } from './rollout.reports';

@@ -1,15 +1,21 @@
 import type { ControlAction, HostStatusReportedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { withTimeLimit } from '@fairlead/schema';
-import { Executor, ExecutorUnreachable, type RevisionAssignment, type Step, type Upkeep } from './executors/executor';
-import { noteControl, noteSizes, reportDrift, reportHost } from './executors/host';
-import { crashLoops } from './health/crash-loop';
-import type { Deployed } from './executors/target';
+import {
+  crashLoops,
+  Executor,
+  ExecutorUnreachable,
+  isOfRecord,
+  type RevisionAssignment,
+  type Step,
+  type Upkeep,
+} from '@fairlead/executors';
+import { noteControl, noteSizes, reportDrift, reportHost } from './host';
+import type { Deployed } from './target';
 import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
 import { restored } from './rollout';
 import { type Hold, messageOf, RolloutAttempts } from './rollout.attempt';
-import { isOfRecord } from './rollout.errors';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 

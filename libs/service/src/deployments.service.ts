@@ -26,6 +26,6 @@ export async function deployments(settings?: Settings): Promise<Service> {
 /** Plans of the executor for a change before it is stored; undefined for an executor without plans. */
 async function plansOf({ executor, kubernetes }: RolloutSettings): Promise<RolloutPlans | undefined> {
   if (executor !== 'kubernetes') return undefined;
-  const { KubernetesPlans } = await import('@fairlead/rollouts');
+  const { KubernetesPlans } = await import('@fairlead/executors');
   return new KubernetesPlans(kubernetes);
 }

@@ -1,4 +1,4 @@
-import type { KubernetesSettings } from '@fairlead/rollouts';
+import type { KubernetesSettings } from '@fairlead/executors';
 import { AllowList, Namespaces, parseAllowList, parseNamespace, parseNamespaces } from '@fairlead/schema';
 import { Mistake, oneOf, orMistake, type Read } from './setting';
 

@@ -1,23 +1,23 @@
 import { OutboundPolicy } from '@fairlead/outbound';
-import type { Executor } from '@fairlead/rollouts';
+import type { Executor } from '@fairlead/executors';
 import { hasAppPages } from './apps/app-pages';
 import { appsFolder } from './apps/apps-folder';
 import type { Service } from './service';
 import type { RolloutSettings, Settings } from './settings';
 
-type Rollouts = typeof import('@fairlead/rollouts');
+type Executors = typeof import('@fairlead/executors');
 
 export async function rollouts(): Promise<Service> {
-  const domain = await import('@fairlead/rollouts');
+  const executors = await import('@fairlead/executors');
   const { deploymentsMigrations, SourcesModule } = await import('@fairlead/deployments');
   const { CommitsModule, integrationsMigrations, IntegrationsOptions } = await import('@fairlead/integrations');
-  const { rolloutsMigrations, RolloutsModule, RolloutsOptions } = domain;
+  const { rolloutsMigrations, RolloutsModule, RolloutsOptions } = await import('@fairlead/rollouts');
   return {
     migrations: rolloutsMigrations,
     entities: [],
     module: (all) => {
       const { rollouts: settings, dataDir, publicUrl } = all;
-      const chosen = executor(domain, settings, { dataDir, publicUrl, hasPages: hasAppPages(all) });
+      const chosen = executor(executors, settings, { dataDir, publicUrl, hasPages: hasAppPages(all) });
       return RolloutsModule.with(chosen, new RolloutsOptions(settings));
     },
     alone: {
@@ -31,7 +31,7 @@ export async function rollouts(): Promise<Service> {
 }
 
 function executor(
-  { CommandExecutor, KubernetesExecutor, LocalApps, LocalExecutor, RecordExecutor }: Rollouts,
+  { CommandExecutor, KubernetesExecutor, LocalApps, LocalExecutor, RecordExecutor }: Executors,
   { executor, commands, kubernetes, local: { awake, ...local } }: RolloutSettings,
   { dataDir, publicUrl, hasPages }: Pick<Settings, 'dataDir' | 'publicUrl'> & { readonly hasPages: boolean },
 ): Executor {

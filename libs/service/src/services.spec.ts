@@ -19,6 +19,7 @@ const COSTLY = [
     'audit',
     'auth-providers',
     'deployments',
+    'executors',
     'experiments',
     'gateway',
     'integrations',
@@ -49,7 +50,7 @@ const EXPECTED: Readonly<Record<ServiceName, readonly string[]>> = {
   'auth-providers': ['auth-providers', 'openid-client'],
   experiments: ['experiments', 'csv-parse'],
   // In a process of its own it reads sources and resolves commits itself. Kubernetes' client comes with that executor.
-  rollouts: ['deployments', 'integrations', 'rollouts', '@octokit/core'],
+  rollouts: ['deployments', 'executors', 'integrations', 'rollouts', '@octokit/core'],
   webhooks: ['webhooks', 'standardwebhooks'],
 };
 

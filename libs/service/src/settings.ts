@@ -16,7 +16,7 @@ import {
 } from '@fairlead/eventing';
 import { type EdgeSettings, readEdgeSettings } from '@fairlead/edge';
 import { type AllowedHost, parseOutboundAllow } from '@fairlead/outbound';
-import type { CommandSettings, KubernetesSettings } from '@fairlead/rollouts';
+import type { CommandSettings, KubernetesSettings } from '@fairlead/executors';
 import { parseCommand } from '@fairlead/schema';
 import { kafkaSettings } from './kafka.settings';
 import { kubernetesSettings } from './kubernetes.settings';

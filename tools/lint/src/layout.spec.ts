@@ -16,6 +16,15 @@ const REFUSED = [
 const PLANTED: readonly (readonly [why: string, path: string, text: string, rule?: string])[] = [
   ['another domain', 'libs/audit/src/audit.queries.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
   ['a domain', 'libs/edge/src/server.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
+  ...['eventing', 'deployments', 'rollouts'].map(
+    (library) =>
+      [
+        `${library}, which executors do not know`,
+        'libs/executors/src/record/reports.ts',
+        `import '@fairlead/${library}';`,
+        'boundaries/dependencies',
+      ] as const,
+  ),
   ['an application', 'libs/service/src/run.ts', `import '../../../apps/cli/src/main';`, 'boundaries/dependencies'],
   ['a database', 'libs/deployments/src/deployment/deployment.ts', `import 'pg';`, 'no-restricted-imports'],
   ['a library of ours', 'apps/cli/src/main.ts', `import '@fairlead/schema';`, 'no-restricted-imports'],

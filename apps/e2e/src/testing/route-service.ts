@@ -3,7 +3,7 @@ import { type createServer as create } from '@fairlead/edge';
 import { EventStore, Followers, PostgresEventStore } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
-import { type CommandPlace, Executor } from '@fairlead/rollouts';
+import { type CommandPlace, Executor } from '@fairlead/executors';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Outside, startOutside } from './outside';
 

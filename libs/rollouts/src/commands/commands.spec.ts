@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SourceArchives } from '@fairlead/contracts';
 import { until } from '@fairlead/postgres/testing';
-import { RecordExecutor } from '../executors/record.executor';
-import { LocalApps } from '../local/apps.service';
-import { LocalExecutor } from '../local/local.executor';
+import { LocalApps, LocalExecutor, RecordExecutor } from '@fairlead/executors';
 import { TENANT, TestRollouts } from '../testing/service';
 import type { CommandLine } from './command.schema';
 

@@ -1,5 +1,4 @@
-import { LONGEST_LINE } from '../logs/log-lines';
-import type { Redaction } from '../logs/redaction';
+import { LONGEST_LINE, type Redaction } from '@fairlead/executors';
 
 /** A stream of text without secrets. What it takes it gives back line by line. */
 export class SafeText {

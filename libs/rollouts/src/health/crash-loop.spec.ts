@@ -1,13 +1,11 @@
-import type { V1Pod } from '@kubernetes/client-node';
 import fc from 'fast-check';
-import { podHealth } from '../executors/pod-health';
-import { type Host, hostModel, reportHost } from '../executors/host';
-import { crashLoops, ENDS_OF_LOOP, STEADY_MS } from './crash-loop';
-import type { ProcessHealth } from './health.answers.schema';
-import { EndedPods } from './pod-ends';
+import { crashLoops, type ProcessHealth } from '@fairlead/executors';
+import { EndedPods, ENDS_OF_LOOP, podHealth, STEADY_MS } from '@fairlead/executors/testing';
+import { type Host, hostModel, reportHost } from '../host';
 import { verdictOn } from './verdict';
 
 type State = ProcessHealth['state'];
+type V1Pod = Parameters<typeof podHealth>[0];
 
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 const LOOK_MS = 10_000;

@@ -1,10 +1,7 @@
 import { until } from '@fairlead/postgres/testing';
-import { CommandExecutor } from '../executors/command.executor';
-import { ExecutorUnreachable } from '../executors/executor';
-import { RecordExecutor } from '../executors/record.executor';
+import { CommandExecutor, ExecutorUnreachable, type ProcessHealth, RecordExecutor } from '@fairlead/executors';
 import { endless, ScriptedExecutor } from '../testing/scripted.executor';
 import { TestRollouts } from '../testing/service';
-import type { ProcessHealth } from './health.answers.schema';
 
 let service: TestRollouts;
 let executor: ScriptedExecutor;

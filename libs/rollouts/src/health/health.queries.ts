@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { TimeLimit } from '@fairlead/schema';
-import { Executor, ExecutorUnreachable, StepFailed } from '../executors/executor';
-import { controlFailure, type Host } from '../executors/host';
-import type { Deployed } from '../executors/target';
+import { Executor, ExecutorUnreachable, StepFailed } from '@fairlead/executors';
+import { controlFailure, type Host } from '../host';
+import type { Deployed } from '../target';
 import { RolloutReports } from '../rollout.reports';
 import type { DeploymentHealth } from './health.answers.schema';
 import { unknown, verdictOn, verdictUnseen } from './verdict';

@@ -1,4 +1,4 @@
-import type { ProcessHealth } from './health.answers.schema';
+import type { ProcessHealth } from '@fairlead/executors';
 import { verdictOn } from './verdict';
 
 type State = ProcessHealth['state'];

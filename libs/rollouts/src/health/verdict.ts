@@ -1,6 +1,6 @@
-import type { Deployed } from '../executors/target';
-import { crashLoops } from './crash-loop';
-import type { DeploymentHealth, ProcessHealth } from './health.answers.schema';
+import type { Deployed } from '../target';
+import { crashLoops, type ProcessHealth } from '@fairlead/executors';
+import type { DeploymentHealth } from './health.answers.schema';
 
 type Verdict = Pick<DeploymentHealth, 'state' | 'detail'>;
 

@@ -1,6 +1,7 @@
 import { validate } from '@fairlead/api';
 import { programLogQuery } from './log.schema';
-import { pageOf, type ProgramLine } from './program-lines';
+import { pageOf } from './program-lines';
+import type { ProgramLine } from '@fairlead/executors';
 
 const TEXTS = ['Starts', 'slow ANSWER', 'no answer', 'gave up', 'works'];
 const LEVELS = ['INFO', 'WARNING', 'ERROR', 'CRITICAL', 'DEBUG'] as const;

@@ -1,16 +1,6 @@
 import type { Infer } from '@fairlead/schema';
-import { LINE_LEVELS, type LineLevel } from './line-level';
+import { LINE_LEVELS, type ProgramLine } from '@fairlead/executors';
 import type { programLogQuery } from './log.schema';
-
-/** A line that a program wrote, without values of secrets. */
-export interface ProgramLine {
-  /** Grows with every line of the deployment. */
-  readonly id: number;
-  /** When it was written (ms since 1970). */
-  readonly at: number;
-  readonly level: LineLevel;
-  readonly message: string;
-}
 
 export type ProgramLogQuery = Infer<typeof programLogQuery>;
 

@@ -1,7 +1,6 @@
-import { RecordExecutor } from '../executors/record.executor';
+import { type LineLevel, RecordExecutor } from '@fairlead/executors';
 import { ScriptedExecutor } from '../testing/scripted.executor';
 import { TestRollouts } from '../testing/service';
-import type { LineLevel } from './line-level';
 
 let service: TestRollouts;
 let executor: ScriptedExecutor;

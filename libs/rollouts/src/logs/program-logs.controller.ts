@@ -4,7 +4,7 @@ import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope } 
 import { type Infer, TooManyRequests } from '@fairlead/schema';
 import { Controller, Get, type OnModuleDestroy, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Executor } from '../executors/executor';
+import { Executor } from '@fairlead/executors';
 import { RolloutReports } from '../rollout.reports';
 import { logs } from './log.answers.schema';
 import { logPath, programLogQuery } from './log.schema';

@@ -1,8 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool } from 'pg';
-import { LogLines } from './log-lines';
-import type { LogLevel, Step, TextSink } from '../executors/executor';
-import { Redaction } from './redaction';
+import { type LogLevel, LogLines, Redaction, type Step, type TextSink } from '@fairlead/executors';
 
 /** Which of the two logs of a revision a line belongs to. */
 export type LogPhase = 'build' | 'deploy';

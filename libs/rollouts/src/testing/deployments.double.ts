@@ -2,7 +2,7 @@ import type { RevisionActivatedMessage, RolloutStatusReportedMessage } from '@fa
 import { type EventContext, EventStore, handle, streamName } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { isBuilt, isRunning, type Target, type TargetEvent, targetModel } from '../executors/target';
+import { isBuilt, isRunning, type Target, type TargetEvent, targetModel } from '../target';
 
 /** Stands in for the deployments service: one revision runs at a time, and when it ends the newest that waits runs. */
 @Controller()

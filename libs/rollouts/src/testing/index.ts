@@ -1,3 +1,1 @@
-export { makeProgramLayer } from './container.images';
-export { ImageRegistry } from './image.registry';
-export { rendered, TestNamespace } from './test-namespace';
+export { STRANGER, TENANT, TestRollouts } from './service';

@@ -1,7 +1,12 @@
 import type { ControlAction } from '@fairlead/contracts';
-import type { ProcessHealth } from '../health/health.answers.schema';
-import type { ProgramLine } from '../logs/program-lines';
-import { Executor, type RevisionAssignment, type RolloutSteps, type Step } from '../executors/executor';
+import {
+  Executor,
+  type ProcessHealth,
+  type ProgramLine,
+  type RevisionAssignment,
+  type RolloutSteps,
+  type Step,
+} from '@fairlead/executors';
 
 type Work = (step: Step, assignment: RevisionAssignment) => Promise<void>;
 

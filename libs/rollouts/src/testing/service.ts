@@ -18,11 +18,11 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { Executor } from '../executors/executor';
+import { Executor } from '@fairlead/executors';
 import { rolloutsMigrations } from '../migrations';
 import { RolloutsModule } from '../rollouts.module';
 import { RolloutsOptions } from '../rollouts.options';
-import { type TargetEvent, targetModel } from '../executors/target';
+import { type TargetEvent, targetModel } from '../target';
 import { answer, DeploymentsDouble } from './deployments.double';
 
 export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';

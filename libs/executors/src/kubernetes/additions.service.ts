@@ -1,0 +1,78 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { type RevisionAssignment, StepFailed } from '../port/executor';
+import type { Manifests } from './manifests';
+import { filled, overlaid, type Overlay } from './overlay';
+
+type Owner = Pick<RevisionAssignment, 'tenantId' | 'deploymentId'>;
+
+/** Kinds of objects that can lead requests to an agent. */
+export const ROUTE_KINDS = [
+  { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' },
+  { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute' },
+];
+
+/** Texts of the operator, YAML or JSON. */
+export interface AdditionsSettings {
+  /** Documents that are merged into every object of their kind. */
+  readonly overlay?: string;
+  /** An Ingress or HTTPRoute that each deployment gets. */
+  readonly route?: string;
+}
+
+/** Additions of the operator to the objects of deployments. */
+export class Additions {
+  private constructor(
+    private readonly overlays: readonly Overlay[],
+    private readonly template: KubernetesObject | undefined,
+  ) {}
+
+  /** @throws StepFailed naming the setting that cannot be used */
+  static async read({ overlay, route }: AdditionsSettings): Promise<Additions> {
+    const overlays = await documents('KUBERNETES_OVERLAY', overlay);
+    for (const { metadata } of overlays) {
+      if (metadata?.name === undefined && metadata?.namespace === undefined) continue;
+      throw new StepFailed('KUBERNETES_OVERLAY must not have metadata.name or metadata.namespace.');
+    }
+    const [template, ...more] = await documents('KUBERNETES_ROUTE', route);
+    const kinds = ROUTE_KINDS.map(({ kind }) => kind);
+    if (template && (more.length > 0 || !kinds.includes(template.kind))) {
+      throw new StepFailed(`KUBERNETES_ROUTE must be one object of the kind ${kinds.join(' or ')}.`);
+    }
+    return new Additions(overlays, template);
+  }
+
+  /** Returns the objects of a revision with what overlays add, and with the one that leads requests to the agent. */
+  to({ wanted, unwanted }: Manifests, { tenantId, deploymentId }: Owner): Manifests {
+    const service = wanted.find(({ kind }) => kind === 'Service');
+    const { name = '', namespace = '', labels } = service?.metadata ?? {};
+    const values = { workspace_id: tenantId, deployment_id: deploymentId, name, namespace };
+    const route = this.template && filled(this.template, values);
+    const metadata = { ...route?.metadata, name, namespace, labels: { ...route?.metadata?.labels, ...labels } };
+    const all = route ? [...wanted, { ...route, metadata }] : wanted;
+    return { wanted: all.map((object) => overlaid(object, this.overlays, values)), unwanted };
+  }
+}
+
+/** Returns the address of an agent whose requests an object leads to it; undefined when it names no host. */
+export function addressOf(route: KubernetesObject): string | undefined {
+  const { spec = {} } = route as { spec?: { rules?: { host?: string }[]; hostnames?: string[]; tls?: unknown[] } };
+  const host = spec.rules?.[0]?.host ?? spec.hostnames?.[0];
+  if (host === undefined) return undefined;
+  return `${route.kind === 'Ingress' && !spec.tls?.length ? 'http' : 'https'}://${host}`;
+}
+
+async function documents(setting: string, text: string | undefined): Promise<(KubernetesObject & Overlay)[]> {
+  if (text === undefined) return [];
+  const { loadAllYaml } = await import('@kubernetes/client-node');
+  let found: unknown[];
+  try {
+    found = loadAllYaml(text);
+  } catch (error) {
+    throw new StepFailed(`${setting} is no YAML: ${(error as Error).message.split('\n')[0]}.`);
+  }
+  for (const one of found) {
+    if (typeof (one as { kind?: unknown } | null)?.kind === 'string') continue;
+    throw new StepFailed(`${setting} must have objects with a kind.`);
+  }
+  return found as (KubernetesObject & Overlay)[];
+}

@@ -1,0 +1,42 @@
+import { NamespaceProblem, type Namespaces } from '@fairlead/schema';
+import { type RevisionAssignment, StepFailed } from '../port/executor';
+import type { Place } from './manifests';
+import { type PodRules, podProblems } from './pod-rules';
+
+/** Sentences about members that may not be, in one reason. */
+const MOST_PROBLEMS = 10;
+
+/** Settings of the operator about the place where deployments run. */
+export interface PlaceSettings {
+  readonly namespaces: Namespaces;
+  readonly rules: PodRules;
+  /** HTTP path at which agents answer when they are ready; their port is tried when absent. */
+  readonly healthPath?: string;
+  /** Labels of the nodes that pods run on; absent: any node. */
+  readonly nodes?: Readonly<Record<string, string>>;
+}
+
+/** Returns where a revision runs. @throws StepFailed when its workspace may not have it so */
+export function placeOf(
+  { revision, ...placed }: Pick<RevisionAssignment, 'tenantId' | 'config' | 'revision'> & { readonly place?: string },
+  { namespaces, rules, healthPath, nodes }: PlaceSettings,
+): Place {
+  if (revision.source_revision_config.image_uri === undefined) {
+    throw new StepFailed('This installation deploys images and builds none (EXECUTOR=kubernetes): set image_uri.');
+  }
+  const problems = podProblems(revision, placed.tenantId, rules);
+  if (problems.length > 0) throw new StepFailed(problems.slice(0, MOST_PROBLEMS).join('\n'));
+  return { namespace: namespaceOf(placed, namespaces), level: rules.level, healthPath, nodes };
+}
+
+/** Returns the namespace that a deployment is in, or is to be in. @throws StepFailed when its workspace may not use it */
+export function namespaceOf(
+  { tenantId, place, config }: Pick<RevisionAssignment, 'tenantId' | 'config'> & { readonly place?: string },
+  namespaces: Namespaces,
+): string {
+  try {
+    return namespaces.of(tenantId, place ?? config.listener_config?.cluster_namespace);
+  } catch (error) {
+    throw error instanceof NamespaceProblem ? new StepFailed(error.message, { cause: error }) : error;
+  }
+}

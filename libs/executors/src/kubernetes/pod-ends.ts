@@ -1,0 +1,120 @@
+import type { V1ContainerState, V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import { crashLoopText, ENDS_OF_LOOP, STEADY_MS } from '../port/crash-loop';
+
+/** Ends of the containers of a pod. */
+export interface PodEnds {
+  /** Names of containers that crash loop. */
+  readonly looping: ReadonlySet<string>;
+  /** The crash loop in words; undefined when no container crash loops. */
+  readonly loop?: string;
+  /** True when a container has ended within the last minute and is not ready since: it may be a crash loop soon. */
+  readonly isRestarting: boolean;
+}
+
+/** Facts about a container that are kept from look to look. */
+interface Known {
+  /** Ends before the row of now. */
+  readonly before: number;
+  /** The run that was seen last, counted from 0, and whether it was ever seen to be ready. */
+  readonly run?: { readonly number: number; readonly wasReady: boolean };
+}
+
+/** Ends of a container in a row, by the rule of the executor `local`: a run of a minute ends the row. */
+interface Row {
+  readonly name: string;
+  readonly count: number;
+  readonly last: V1ContainerStateTerminated;
+  readonly isReady: boolean;
+}
+
+/**
+ * Counts how often the containers of deployments have ended in a row. Kubernetes tells how often a container has ended and
+ * how long the last run was: a row that began before the first look can be counted too long.
+ */
+export class EndedPods {
+  private readonly known = new Map<string, ReadonlyMap<string, Known>>();
+
+  /** Takes the pods of a deployment as they are at `now` (ms since 1970); those that are gone are forgotten. */
+  look(deploymentId: string, pods: readonly V1Pod[], now: number): PodEnds[] {
+    const before = this.known.get(deploymentId);
+    const after = new Map<string, Known>();
+    const found = pods.map(({ metadata, status }) => {
+      const rows = containersOf(status).flatMap((container) => {
+        const key = `${metadata?.uid ?? metadata?.name}/${container.name}`;
+        const { known, row } = rowOf(container, before?.get(key), now);
+        if (known) after.set(key, known);
+        return row ?? [];
+      });
+      return endsOf(rows, now);
+    });
+    if (after.size > 0) this.known.set(deploymentId, after);
+    else this.known.delete(deploymentId);
+    return found;
+  }
+
+  forget(deploymentId: string): void {
+    this.known.delete(deploymentId);
+  }
+}
+
+/** Returns in words how a container has ended, without its message, in which a secret can stand. */
+export function endOf(name: string, { reason, exitCode }: V1ContainerStateTerminated): string {
+  return `${name} ended: ${reason ?? 'Error'}, exit code ${exitCode}`;
+}
+
+/** A pod of which nothing is told but what keeps it from running: no end that is over, and no message of a program. */
+export function withoutPastEnds({ metadata, status, ...pod }: V1Pod, { looping }: PodEnds): V1Pod {
+  const plain = (container: V1ContainerStatus): V1ContainerStatus => {
+    const { name, state, lastState } = container;
+    const isPast = state?.running !== undefined && !looping.has(name);
+    return { ...container, state: withoutMessage(state), lastState: isPast ? undefined : withoutMessage(lastState) };
+  };
+  const containerStatuses = status?.containerStatuses?.map(plain);
+  const initContainerStatuses = status?.initContainerStatuses?.map(plain);
+  return { ...pod, metadata, status: { ...status, containerStatuses, initContainerStatuses } };
+}
+
+export function containersOf(status: V1Pod['status']): V1ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}
+
+function withoutMessage(state: V1ContainerState | undefined): V1ContainerState | undefined {
+  return state?.terminated ? { ...state, terminated: { ...state.terminated, message: undefined } } : state;
+}
+
+function endsOf(rows: readonly Row[], now: number): PodEnds {
+  const loops = rows.filter(({ count }) => count >= ENDS_OF_LOOP);
+  const isRecent = ({ last, isReady }: Row) => !isReady && now - msOf(last.finishedAt) < STEADY_MS;
+  const [first] = loops;
+  return {
+    looping: new Set(loops.map(({ name }) => name)),
+    ...(first && { loop: crashLoopText(first.count, endOf(first.name, first.last)) }),
+    isRestarting: loops.length === 0 && rows.some(isRecent),
+  };
+}
+
+function rowOf(
+  { name, state, lastState, ready, restartCount = 0 }: V1ContainerStatus,
+  seen: Known | undefined,
+  now: number,
+): { readonly known?: Known; readonly row?: Row } {
+  const { running, terminated } = state ?? {};
+  const last = terminated ?? lastState?.terminated;
+  // An init container that is done.
+  if (terminated?.exitCode === 0 && ready) return {};
+  const ends = restartCount + (running || !last ? 0 : 1);
+  const before = seen && seen.before <= ends ? seen.before : 0;
+  const wasReady = (number: number, other: boolean) => (seen?.run?.number === number ? seen.run.wasReady : other);
+  const run = running ? { number: restartCount, wasReady: ready || wasReady(restartCount, false) } : seen?.run;
+  if (running && ready && now - msOf(running.startedAt) >= STEADY_MS) return { known: { before: ends, run } };
+  if (ends === 0 || !last) return { ...(run && { known: { before: 0, run } }) };
+  const ranLong = msOf(last.finishedAt) - msOf(last.startedAt) >= STEADY_MS && wasReady(ends - 1, true);
+  const known = { before: ranLong ? Math.max(before, ends - 1) : before, run };
+  const count = ends - known.before;
+  return { known, ...(count > 0 && { row: { name, count, last, isReady: running !== undefined && ready } }) };
+}
+
+/** Milliseconds since 1970; NaN when the time is not known. The API tells times as text. */
+function msOf(time: Date | string | undefined): number {
+  return time === undefined ? NaN : new Date(time).getTime();
+}

@@ -1,0 +1,155 @@
+import { stat, statfs } from 'node:fs/promises';
+import { StepFailed } from '../port/executor';
+import type { AppFolder } from './app-folders.store';
+
+/** Size of a deployment's folder when its files were counted last. */
+interface Counted {
+  readonly bytes: number;
+  /** Free bytes of all that programs may write to then, and when that was (ms since 1970). */
+  readonly free: number;
+  readonly at: number;
+  /** Bytes when they were counted first. */
+  readonly first: number;
+}
+
+/** A folder whose deployment must end, and why, in words for a sentence. */
+interface TooFull {
+  readonly id: string;
+  readonly why: string;
+}
+
+/** Free part of the disk that is left to the server and its database: as much, or a twentieth if that is less. */
+const MOST_RESERVED = 1024 ** 3;
+/** Counting the files of a folder is work: least and most time between two counts (ms). */
+const SOONEST_MS = 5000;
+const LATEST_MS = 300_000;
+
+export interface DiskLimits {
+  /** Bytes of the folder of one deployment. */
+  readonly most: number;
+  /** Bytes of the disk that stay free. */
+  readonly reserve?: number;
+  /** Most time between two counts of a folder (ms). */
+  readonly latest?: number;
+}
+
+/** Watches what the programs of deployments write, as long as they run. */
+export class DiskWatch {
+  private readonly counted = new Map<string, Counted>();
+  /** Deployments that have ended for it. */
+  private readonly full = new Set<string>();
+
+  private readonly most: number;
+  private readonly latest: number;
+
+  /** `root`: folder of all deployments. */
+  constructor(
+    private readonly root: string,
+    private readonly limits: DiskLimits,
+  ) {
+    this.most = limits.most;
+    this.latest = limits.latest ?? LATEST_MS;
+  }
+
+  /** Bytes of a folder at the last count; undefined before there was one. */
+  bytes(id: string): number | undefined {
+    return this.counted.get(id)?.bytes;
+  }
+
+  forget(id: string): void {
+    this.counted.delete(id);
+    this.full.delete(id);
+  }
+
+  /** @throws StepFailed when too little of the disk is free to build or start something */
+  async requireSpace(): Promise<void> {
+    const { free, reserve } = await this.space();
+    if (free < reserve) throw new StepFailed(`The disk of this machine is full: ${scarce(free, reserve)}.`);
+  }
+
+  /**
+   * Why a command that has found a folder with so many bytes must end; undefined when it may go on. One that only
+   * removes files may always.
+   */
+  async refusal(folder: AppFolder, found: number): Promise<string | undefined> {
+    const bytes = await folder.size();
+    if (bytes <= found) return undefined;
+    if (bytes > this.most) return `The deployment ${tooMuch(bytes, this.most)}.`;
+    const { free, reserve } = await this.space();
+    return free < reserve ? `The disk of this machine is full: ${scarce(free, reserve)}.` : undefined;
+  }
+
+  /** @throws StepFailed when there is no room for a program to go on writing */
+  async requireRoom(id: string, folder: AppFolder): Promise<void> {
+    await this.requireSpace();
+    if (!this.full.has(id)) return;
+    await folder.clearShortLived();
+    const bytes = await folder.bytes();
+    if (bytes > this.most)
+      throw new StepFailed(`The program does not start again, because it ${tooMuch(bytes, this.most)}.`);
+    this.forget(id);
+  }
+
+  /**
+   * Answers which of the running programs must end now. Files are counted only when so much less of the disk is free
+   * that a folder may be too full, and every five minutes, as files that others remove hide what is written.
+   */
+  async look(running: ReadonlyMap<string, AppFolder>): Promise<TooFull[]> {
+    const { free: left, reserve } = await this.space();
+    const free = await freeOf([this.root, '/tmp', '/var/tmp', '/dev/shm']);
+    const found: TooFull[] = [];
+    for (const [id, folder] of running) {
+      const before = this.counted.get(id);
+      const past = before === undefined ? Infinity : Date.now() - before.at;
+      const written = before === undefined ? 0 : before.free - free;
+      const isDue = past >= this.latest || left < reserve || (before?.bytes ?? 0) + written > this.most;
+      if (past < Math.min(SOONEST_MS, this.latest) || !isDue) continue;
+      const bytes = await folder.bytes();
+      this.counted.set(id, { bytes, free, at: Date.now(), first: before?.first ?? bytes });
+      if (bytes > this.most) found.push({ id, why: tooMuch(bytes, this.most) });
+    }
+    const grown = [...running.keys()].map((id) => ({ id, bytes: this.grownBy(id) })).sort((a, b) => b.bytes - a.bytes);
+    // Of those that fill the disk, the one that has written most since it was counted first.
+    if (left < reserve && found.length === 0 && grown[0] !== undefined && grown[0].bytes > reserve / 10) {
+      found.push({ id: grown[0].id, why: `has written ${megabytes(grown[0].bytes)} MB, and ${scarce(left, reserve)}` });
+    }
+    for (const { id } of found) this.full.add(id);
+    return found;
+  }
+
+  private grownBy(id: string): number {
+    const { bytes = 0, first = 0 } = this.counted.get(id) ?? {};
+    return bytes - first;
+  }
+
+  private async space(): Promise<{ readonly free: number; readonly reserve: number }> {
+    const { bsize, bavail, blocks } = await statfs(this.root);
+    return { free: bavail * bsize, reserve: this.limits.reserve ?? Math.min(MOST_RESERVED, (blocks * bsize) / 20) };
+  }
+}
+
+/** Free bytes of the file systems of these folders, as far as they are there. */
+async function freeOf(folders: readonly string[]): Promise<number> {
+  const free = new Map<number, number>();
+  for (const folder of folders) {
+    try {
+      const [{ dev }, { bavail, bsize }] = [await stat(folder), await statfs(folder)];
+      free.set(dev, bavail * bsize);
+    } catch {
+      // The system has no such folder.
+    }
+  }
+  return [...free.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+function tooMuch(bytes: number, most: number): string {
+  return `has ${megabytes(bytes)} MB of files, more than its limit of ${megabytes(most)} MB: remove files of it, or raise LOCAL_DISK_BYTES`;
+}
+
+function scarce(free: number, reserve: number): string {
+  return `${megabytes(free)} MB are free, and ${megabytes(reserve)} MB of it are for the server: remove files`;
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6);
+}

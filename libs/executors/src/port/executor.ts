@@ -1,0 +1,153 @@
+import type { ControlAction, RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
+import type { ProcessHealth } from './process-health.schema';
+import type { ProgramLine } from './line-level';
+
+/** The deployment that an executor looks at. */
+export interface Placed {
+  readonly tenantId: string;
+  readonly deploymentId: string;
+  readonly name: string;
+  readonly config: SourceConfigMessage;
+  /** Where the executor said that it runs; undefined before it said so. */
+  readonly place: string | undefined;
+}
+
+/** A deployment with the values of its secrets, as an executor works on it. */
+export interface Assignment extends Placed {
+  /** Values of the secrets by name; each call is recorded as a reading of them. */
+  readonly secrets: () => Promise<ReadonlyMap<string, string>>;
+}
+
+/** One revision of it. */
+export interface RevisionAssignment extends Assignment {
+  readonly revision: RevisionCreatedMessage;
+  readonly commit: string | null;
+  /**
+   * A gzip tarball of the revision's source: the uploaded one, or that of its commit, with one folder at its top.
+   * Undefined when it has none. An archive of a code host is fetched while it is read.
+   * @throws ExecutorUnreachable, StepFailed while it is read
+   */
+  readonly source: () => Promise<AsyncIterable<Buffer> | undefined>;
+}
+
+/** Levels of the lines of build and deploy logs. */
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
+
+/** Takes a line for the build or deploy log; resolves when more may come. */
+type Log = (level: LogLevel, message: string) => Promise<void>;
+
+/** Takes output as it comes and logs it line by line. */
+export interface TextSink {
+  /** Resolves when more may come. */
+  write(text: string): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Context of every step: the step ends soon after `signal` aborts. */
+export interface Step {
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Hides the secrets that were read before it was called. */
+  readonly output: (level: LogLevel) => TextSink;
+  /** The text without the secrets that were read so far. */
+  readonly safe: (text: string) => string;
+  /** Says that the step only waits from now on: its place goes to another deployment. */
+  readonly waits: () => Promise<void>;
+}
+
+/** Steps of one rollout that follow each other; `close` is called at the end, whatever happened. */
+export interface RolloutSteps {
+  /** Only for sources that are built; absent when the executor builds nothing. */
+  build?(step: Step): Promise<void>;
+  /** Pulls the image of a revision; absent when the executor leaves that to others, such as a cluster. */
+  pull?(step: Step): Promise<void>;
+  deploy(step: Step): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** State of a revision in the place where it should run. */
+export interface Observation {
+  /** Changes that somebody else has made, one short text each. */
+  readonly drift: readonly string[];
+  /** Why it does not run as it should. */
+  readonly trouble?: string;
+  /** Processes of the deployment, where the executor sees them. */
+  readonly processes?: readonly ProcessHealth[];
+  /** True when a process has just ended and is started again: it will soon be known whether that is a trouble. */
+  readonly isRestarting?: boolean;
+}
+
+/** Sees to what runs already. */
+export interface Upkeep {
+  /** Where a deployment is to run that runs nowhere yet. What this returns is recorded, and given back as `place`. */
+  place(assignment: Assignment): string;
+  /** Makes the revision run as it did before, whatever was done since, and waits until it does. */
+  restore(assignment: RevisionAssignment, step: Step): Promise<void>;
+  /** Lets nothing of the deployment run, and waits until nothing does. */
+  halt(assignment: Assignment, step: Step): Promise<void>;
+  /** Finds out whether the revision runs, and nothing else. */
+  observe(assignment: RevisionAssignment, step: Step): Promise<Observation>;
+}
+
+/** Takes what a command writes; the command waits until the promise resolves, which never rejects. */
+export type TakeOutput = (stream: 'stdout' | 'stderr', text: string) => Promise<unknown>;
+
+/** The end of a command. */
+export interface CommandEnd {
+  /** Null when it did not end by itself. */
+  readonly exitCode: number | null;
+  /** Why it did not start, was ended, or ended as it did, in one sentence; null when its exit code says all. */
+  readonly reason: string | null;
+}
+
+/** The build or image of a revision, in which a command can run with what its program has. */
+export interface CommandPlace {
+  readonly revisionId: string;
+  /** Values in its environment that nobody is told. */
+  readonly secrets: readonly string[];
+  /** Runs a command, once. When `signal` aborts, it and all that it started are ended. Never rejects. */
+  run(words: readonly string[], take: TakeOutput, signal: AbortSignal): Promise<CommandEnd>;
+  /** To be called at the end, whether a command has run or not. */
+  close(): void;
+}
+
+/**
+ * Runs revisions somewhere. Every method may be called again after a restart and must then lead to the same end.
+ * All throw ExecutorUnreachable when nothing can be said or done now, and any other error when the step has failed.
+ */
+export abstract class Executor {
+  /** The value of the setting EXECUTOR that chooses it: recorded with every revision that it deploys. */
+  abstract readonly name: string;
+  /** Absent when nothing of a revision is left to see to once its rollout has ended. */
+  readonly upkeep?: Upkeep;
+  /** True when a revision of a code host fails unless its commit can be found out. */
+  readonly needsCommits: boolean = false;
+  /** Returns why no revision can be rolled out as this installation is configured; undefined when nothing is wrong. */
+  check?(signal: AbortSignal): Promise<string | undefined>;
+  /** Finds out that deployments can be run. */
+  abstract prepare(assignment: Assignment, step: Step): Promise<void>;
+  abstract rollOut(assignment: RevisionAssignment): RolloutSteps;
+  /** Takes away everything that runs for the deployment. */
+  abstract remove(assignment: Assignment, step: Step): Promise<void>;
+  /** Stops, starts or restarts what runs of a deployment. Those that CONTROLLING names have it. */
+  control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
+  /** Tells what runs of a deployment now. An executor that cannot know does not have it. */
+  inspect?(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]>;
+  /**
+   * Where commands of a deployment run, also while its program does not. Undefined while no revision is there that it
+   * has deployed. Absent when others run programs.
+   */
+  commands?(deploymentId: string): Promise<CommandPlace | undefined>;
+  /** The last lines that the program of a deployment wrote, the oldest first. Absent when others run it. */
+  lines?(deploymentId: string): readonly ProgramLine[];
+}
+
+/** The place where revisions run does not answer; trying again later may help. */
+export class ExecutorUnreachable extends Error {
+  override name = 'ExecutorUnreachable';
+}
+
+/** The step has failed for good; the message is a sentence for the deployment's owner. */
+export class StepFailed extends Error {
+  override name = 'StepFailed';
+}

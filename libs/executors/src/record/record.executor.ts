@@ -1,0 +1,17 @@
+import { Executor, type RolloutSteps } from '../port/executor';
+
+/** Runs nothing: every revision is recorded as deployed. */
+export class RecordExecutor extends Executor {
+  readonly name = 'record';
+
+  async prepare(): Promise<void> {}
+
+  rollOut(): RolloutSteps {
+    return {
+      deploy: ({ log }) => log('INFO', 'Recorded as deployed, nothing is run (EXECUTOR=record).'),
+      close: async () => undefined,
+    };
+  }
+
+  async remove(): Promise<void> {}
+}

@@ -1,0 +1,6 @@
+export { EndedPods } from '../kubernetes/pod-ends';
+export { podHealth } from '../kubernetes/pod-health';
+export { ENDS_OF_LOOP, STEADY_MS } from '../port/crash-loop';
+export { makeProgramLayer } from './container.images';
+export { ImageRegistry } from './image.registry';
+export { rendered, TestNamespace } from './test-namespace';

@@ -1,0 +1,187 @@
+import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RevisionActivatedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
+import { EventStore, type Recorded, streamName, Vault } from '@fairlead/eventing';
+import { ProgramKeys } from '@fairlead/api';
+import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { RolloutReports } from './rollout.reports';
+import {
+  type ChooseRevision,
+  type Controller,
+  LocalApps,
+  type StartedRevision,
+  type TakenBack,
+  type Tell,
+  type Tracing,
+} from '@fairlead/executors';
+import { noteTakenBack } from './host';
+
+const LIMITED: Readonly<Record<Controller, string>> = {
+  cpu: 'the processor time',
+  memory: 'the memory, which the server checks once a second',
+  pids: 'the number of processes',
+};
+
+/** Interval and time limit (ms) for checking that a deployment knows which revision runs. */
+const LOOK_MS = 100;
+const MOST_LOOKS = 300;
+
+/** Begins and ends with the service what runs on this machine. */
+@Injectable()
+export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Deployments');
+  private readonly stopping = new AbortController();
+  private reporting: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly apps: LocalApps,
+    private readonly store: EventStore,
+    private readonly reports: RolloutReports,
+    private readonly vault: Vault,
+    private readonly host: HttpAdapterHost,
+    @Optional() private readonly keys?: ProgramKeys,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { closed, limited, exposed, shared } = this.apps.begin(
+      (...asked) => this.choose(...asked),
+      (revision) => this.tracing(revision),
+      (...told) => this.later(() => this.report(...told)),
+      (taken) => this.later(() => this.reportTakenBack(taken)),
+    );
+    // Programs are told where the server listens.
+    const server = this.host.httpAdapter.getHttpServer() as Server;
+    server.once('listening', () => this.apps.startAlwaysOn());
+    if (exposed !== undefined) {
+      this.logger.warn(
+        `Deployments run as the user of this server and can read what it reads, because namespaces do not work here: ${exposed}. docs/local-executor.md says what to do.`,
+      );
+    } else if (!closed) {
+      const [how, help] =
+        process.getuid?.() === 0
+          ? ['as users of their own', 'nftables would close them']
+          : [
+              'in namespaces, where they cannot see the files of this user',
+              'as root, with nftables, they would be closed',
+            ];
+      this.logger.warn(
+        `Deployments run ${how}, but every program of this machine can connect to their ports: ${help}.`,
+      );
+    }
+    if (shared !== undefined) {
+      this.logger.warn(
+        `Deployments write to /tmp, /var/tmp and /dev/shm of this machine, because mounts of their own do not work here: ${shared}. docs/local-executor.md says what follows.`,
+      );
+    }
+    const unlimited = Object.entries(LIMITED).flatMap(([name, what]) => (limited.has(name as Controller) ? [] : what));
+    if (unlimited.length > 0) {
+      const what = `The system does not limit ${unlimited.join(', ')} of deployments`;
+      this.logger.warn(`${what}: this server may not make control groups for that.`);
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.apps.end();
+    await this.reporting;
+  }
+
+  /** One after the other, in the order in which it happened. */
+  private later(report: () => Promise<void>): void {
+    this.reporting = this.reporting.then(report).catch((error: unknown) => this.logger.error(error));
+  }
+
+  private async report(...[deployment_id, status, reason, isCrashLooping]: Parameters<Tell>): Promise<void> {
+    const { state } = await this.reports.target(deployment_id);
+    if (!state || state.deleting) return;
+    const loop = isCrashLooping && { crash_looping: true as const };
+    await this.reports.sayHost(state, { deployment_id, status, ...(reason && { reason }), ...loop });
+  }
+
+  /** Says that a revision has taken its place back, once the deployment knows that it had lost it. */
+  private async reportTakenBack({ from, to, reason }: TakenBack): Promise<void> {
+    const [deployment_id, revision_id, active_revision_id] = [from.deploymentId, from.revisionId, to.revisionId];
+    for (let looks = 0; looks < MOST_LOOKS && !this.stopping.signal.aborted; looks++) {
+      const { state } = await this.reports.target(deployment_id);
+      if (!state || state.deleting) return;
+      const { active, previous } = state;
+      if (active?.revision_id === revision_id) {
+        if (previous?.revision_id !== active_revision_id) return;
+        const taken = { deployment_id, revision_id, active_revision_id, reason };
+        await this.reports.decideHost(state, noteTakenBack(taken));
+        return;
+      }
+      // It has just been deployed, which is reported a moment later.
+      await delay(LOOK_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  private async tracing({ deploymentId, tenantId, name }: StartedRevision): ReturnType<Tracing> {
+    const address = this.address();
+    const { keys } = this;
+    if (!address || !keys) return undefined;
+    const named = (await this.newest(deploymentId, ({ type }) => type === 'TracingProjectNamed'))?.data as
+      { name: string } | undefined;
+    const project = named?.name ?? name;
+    const issue = () => {
+      const key = keys.issue({ keyId: deploymentId, tenantId, project });
+      return { key, revoke: () => keys.revoke(key) };
+    };
+    return { address, project, issue };
+  }
+
+  /** The newest event of a deployment that is wanted. */
+  private async newest(deploymentId: string, isWanted: (event: Recorded) => boolean): Promise<Recorded | undefined> {
+    let newest: Recorded | undefined;
+    for await (const events of this.store.parts(streamName('deployment', deploymentId))) {
+      newest = events.findLast(isWanted) ?? newest;
+    }
+    return newest;
+  }
+
+  /** Where this machine reaches the server; undefined while it does not listen. */
+  private address(): string | undefined {
+    const at = (this.host.httpAdapter.getHttpServer() as Server).address() as AddressInfo | null;
+    if (!at) return undefined;
+    const host = /^(0\.0\.0\.0|::)$/.test(at.address) ? '127.0.0.1' : at.address;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${at.port}`;
+  }
+
+  /**
+   * The active revision, when this executor deployed it; none while a newer one is being rolled out or after a deletion.
+   * A revision that is `wanted` is to take its place back, which its deployment may not know yet.
+   */
+  private async choose(...[revisions, wanted]: Parameters<ChooseRevision>): ReturnType<ChooseRevision> {
+    const deploymentId = revisions[0]?.deploymentId ?? '';
+    const { state, version } = await this.reports.target(deploymentId);
+    if (!state || state.deleting) return undefined;
+    const activated = await this.newest(deploymentId, ({ type }) => type === 'RevisionActivated');
+    const { revision_id, executor } = (activated?.data ?? {}) as Partial<RevisionActivatedMessage>;
+    const revision = wanted ?? revisions.find(({ revisionId }) => revisionId === revision_id);
+    // What was started last runs as soon as its rollout has ended.
+    const isLate = !wanted && state.running !== null && state.running.revision_id === revisions[0]?.revisionId;
+    if (!revision || executor !== 'local' || isLate) return undefined;
+    const created = await this.newest(
+      deploymentId,
+      ({ type, data }) => type === 'RevisionCreated' && isOf(data, revision.revisionId),
+    );
+    const { secrets } = created!.data as RevisionCreatedMessage;
+    // As they are now: a change of sizes alone makes no revision.
+    const sizes = state.active?.revision?.resource_spec ?? null;
+    if (secrets.length === 0) return { revision, secrets: new Map(), sizes };
+    await this.reports.sayRead(
+      state,
+      version,
+      secrets.map(({ name }) => name),
+    );
+    const opened = secrets.map(
+      async ({ name, sealed }) => [name, await this.vault.open(state.tenantId, deploymentId, name, sealed)] as const,
+    );
+    return { revision, secrets: new Map(await Promise.all(opened)), sizes };
+  }
+}
+
+function isOf(data: unknown, revisionId: string): boolean {
+  return (data as RevisionCreatedMessage).revision_id === revisionId;
+}
