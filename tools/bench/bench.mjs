@@ -1,4 +1,4 @@
-// `npm run bench`: builds, then measures every figure of docs/performance.md against a limit found in the same run.
+// `npm run bench`: builds, then measures every figure of docs/explained/performance.md against a limit found in the same run.
 // `npm run bench -- list patch` measures only those groups and writes nothing; a group that does not exist ends it with the list of groups.
 import { spawnSync } from 'node:child_process';
 

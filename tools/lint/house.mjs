@@ -90,7 +90,7 @@ const found = endings();
 const each = [...found].sort(([, a], [, b]) => b - a).map(([ending, count]) => `.${ending} ${count}`);
 const groups = circles();
 const mutual = pairs();
-const pages = tracked.filter((file) => /^docs\/.*\.md$/.test(file) && !file.startsWith('docs/reference/'));
+const pages = tracked.filter((file) => /^docs\/.*\.md$/.test(file) && !text(file).startsWith('<!-- Made by'));
 const inExperiments = mutual.filter(([folder]) => folder.startsWith('libs/experiments/'));
 const rows = [
   ['source lines', sum(counted, lines)],

@@ -73,7 +73,7 @@ function indexPage(document, areas) {
     NOTE,
     '# Reference',
     'For those who write a client or a script: every route with its parameters, bodies and answers, and every setting. These pages are made from the schemas that the service validates requests with, so that they say what it does. A running service shows the same at `/docs`, and as an OpenAPI 3.1 document at `/openapi.json`.',
-    'What holds for every route is told once: [errors, paging, spellings, repeated requests](../errors.md) and [keys](../keys-and-tenants.md). Members that a page does not name are ignored in requests. In a request, `null` is the same as leaving the member out.',
+    'What holds for every route is told once: [errors, paging, spellings, repeated requests](errors.md) and [keys](../guides/keys-and-tenants.md). Members that a page does not name are ignored in requests. In a request, `null` is the same as leaving the member out.',
     table(
       ['page', 'what it describes'],
       [
@@ -82,7 +82,7 @@ function indexPage(document, areas) {
       ],
     ),
     '## Errors',
-    'An error is a JSON object with the member `detail`, or an object as RFC 9457 defines it when the request has `Accept: application/problem+json`. [Errors and conventions](../errors.md) says which of them to repeat.',
+    'An error is a JSON object with the member `detail`, or an object as RFC 9457 defines it when the request has `Accept: application/problem+json`. [Errors and conventions](errors.md) says which of them to repeat.',
     table(
       ['status', 'answer', 'when'],
       Object.entries(document.paths)

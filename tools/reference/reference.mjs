@@ -1,11 +1,12 @@
 // `node tools/reference/reference.mjs`: writes docs/reference from the OpenAPI document of a running service and from its settings.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { apiPages } from './pages.mjs';
 
 const FOLDER = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../../docs/reference');
 const SETTINGS = 'settings.md';
+const MADE = '<!-- Made by `node tools/reference/reference.mjs`';
 const { FAIRLEAD_URL = 'http://127.0.0.1:4600' } = process.env;
 const checks = process.argv.includes('--check');
 
@@ -20,16 +21,20 @@ if (checks) {
 } else {
   // The settings are part of what `npm run build` makes.
   const { settingsPage } = createRequire(import.meta.url)('../../libs/service/dist/settings-page.js');
-  rmSync(FOLDER, { recursive: true, force: true });
-  mkdirSync(FOLDER);
+  for (const file of madePages()) rmSync(join(FOLDER, file));
   for (const [file, text] of Object.entries({ ...pages, [SETTINGS]: settingsPage() })) {
     writeFileSync(join(FOLDER, file), text);
   }
 }
 
+/** The files of the folder that this tool has made; the others are written by hand. */
+function madePages() {
+  return readdirSync(FOLDER).filter((file) => readFileSync(join(FOLDER, file), 'utf8').startsWith(MADE));
+}
+
 /** The pages about the API that are missing, differ, or should not be there. */
 function differences() {
-  const there = readdirSync(FOLDER).filter((file) => file !== SETTINGS);
+  const there = madePages().filter((file) => file !== SETTINGS);
   const names = new Set([...there, ...Object.keys(pages)]);
   return [...names].filter((file) => {
     return !there.includes(file) || pages[file] !== readFileSync(join(FOLDER, file), 'utf8');

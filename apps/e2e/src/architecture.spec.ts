@@ -7,7 +7,7 @@ import { Installation, startTogether } from '@fairlead/service/testing';
 import { LogTail } from '../../../libs/eventing/src/followers/log-tail';
 import { executedFiles } from './testing/executed-files';
 
-const page = readFileSync(join(__dirname, '../../../docs/architecture.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../../../docs/explained/architecture.md'), 'utf8');
 
 /** Files that the walk leaves out: the server, the validators, the store that appends, and the followers. */
 const OUTSIDE = /^libs\/(edge|service|schema)\/|^libs\/eventing\/src\/(postgres|followers)\//;
@@ -22,7 +22,7 @@ function tableBelow(heading: string): string[] {
   return [...section.matchAll(/^\| `([^`]+)` /gm)].map(([, file]) => file!);
 }
 
-describe('docs/architecture.md', () => {
+describe('docs/explained/architecture.md', () => {
   let installation: Installation;
   beforeAll(async () => (installation = await Installation.start({}, startTogether)));
   afterAll(async () => {

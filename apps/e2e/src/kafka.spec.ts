@@ -135,8 +135,8 @@ describeKafka('With Kafka', () => {
     );
   });
 
-  it('the consumer in docs/events.md reacts to a revision', async () => {
-    const page = readFileSync(join(ROOT, 'docs/events.md'), 'utf8');
+  it('the consumer in docs/guides/events.md reacts to a revision', async () => {
+    const page = readFileSync(join(ROOT, 'docs/guides/events.md'), 'utf8');
     const program = /^```js\n(.*?)^```$/ms.exec(page)![1]!;
     const service = await home.start(environment);
     const id = await createDeployment(service, 'agent');

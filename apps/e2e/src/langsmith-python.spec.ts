@@ -234,7 +234,7 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     });
   });
 
-  it('works as docs/clients.md says, method by method', async () => {
+  it('works as docs/reference/clients.md says, method by method', async () => {
     const { works, others } = documented('Python');
     expect([...called].filter((name) => !works.has(name)).sort()).toEqual([]);
     expect([...works].filter((name) => !called.has(name)).sort()).toEqual([]);

@@ -716,7 +716,7 @@ describe('The plugin of the SDK for vitest', () => {
   );
 });
 
-it('works as docs/clients.md says, method by method', () => {
+it('works as docs/reference/clients.md says, method by method', () => {
   const { works, others } = documented('JavaScript');
   expect([...called].filter((name) => !works.has(name)).sort()).toEqual([]);
   expect([...works].filter((name) => !called.has(name)).sort()).toEqual([]);

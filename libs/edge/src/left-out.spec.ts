@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAMILIES } from './left-out';
 
-const page = readFileSync(join(__dirname, '../../../docs/clients.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../../../docs/reference/clients.md'), 'utf8');
 const names = FAMILIES.map(([name]) => name);
 
 it('is what the page on clients says is refused', () => {

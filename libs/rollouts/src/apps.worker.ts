@@ -55,7 +55,7 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     server.once('listening', () => this.apps.startAlwaysOn());
     if (exposed !== undefined) {
       this.logger.warn(
-        `Deployments run as the user of this server and can read what it reads, because namespaces do not work here: ${exposed}. docs/local-executor.md says what to do.`,
+        `Deployments run as the user of this server and can read what it reads, because namespaces do not work here: ${exposed}. docs/guides/local-isolation.md says what to do.`,
       );
     } else if (!closed) {
       const [how, help] =
@@ -71,7 +71,7 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     }
     if (shared !== undefined) {
       this.logger.warn(
-        `Deployments write to /tmp, /var/tmp and /dev/shm of this machine, because mounts of their own do not work here: ${shared}. docs/local-executor.md says what follows.`,
+        `Deployments write to /tmp, /var/tmp and /dev/shm of this machine, because mounts of their own do not work here: ${shared}. docs/guides/local-isolation.md says what follows.`,
       );
     }
     const unlimited = Object.entries(LIMITED).flatMap(([name, what]) => (limited.has(name as Controller) ? [] : what));

@@ -19,7 +19,7 @@ import { storesFigures } from './stores.figures';
 import { toolsFigures } from './tools.figures';
 import { writesFigure } from './writes.figures';
 
-const PAGE = join(__dirname, '../../../docs/performance.md');
+const PAGE = join(__dirname, '../../../docs/explained/performance.md');
 const [START, END] = ['<!-- figures -->', '<!-- /figures -->'];
 
 type Report = (figures: Figure | Figure[]) => void;

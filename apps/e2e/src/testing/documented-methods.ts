@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const PAGE = join(__dirname, '../../../../docs/clients.md');
+const PAGE = join(__dirname, '../../../../docs/reference/clients.md');
 type Language = 'Python' | 'JavaScript';
 
 /**

@@ -9,7 +9,7 @@ afterAll(() => service.stop());
 
 const SECRET = 'canary-of-an-export';
 
-/** The check that docs/audit.md describes to a stranger; nothing of ours is used. */
+/** The check that docs/guides/audit.md describes to a stranger; nothing of ours is used. */
 function hashOf(lines: readonly string[]): string {
   return lines.reduce((before, line) => {
     const { id, stream, version, type, data, metadata, time } = JSON.parse(line);

@@ -254,7 +254,7 @@ describe('the signing key, when its stream was deleted', () => {
     restarted();
     for (const ask of [() => project(events.slice(1)), () => signer.publicKeys(), () => signer.sign('text')]) {
       await expect(ask()).rejects.toThrow(
-        /^The history logKey-1 was deleted .* audit -- --replace-key .*docs\/audit\.md/,
+        /^The history logKey-1 was deleted .* audit -- --replace-key .*docs\/guides\/audit\.md/,
       );
     }
     expect(await store.read('logKey-2')).toEqual([]);
@@ -306,7 +306,7 @@ describe('the seals, when their stream was deleted', () => {
   it('are not begun anew in silence: what is to be done is said', async () => {
     for (const seal of [() => project(events.slice(3)), () => seals.sealNow()]) {
       await expect(seal()).rejects.toThrow(
-        /^The history logSeals-1 was deleted .* audit -- --replace-seals .*docs\/audit\.md/,
+        /^The history logSeals-1 was deleted .* audit -- --replace-seals .*docs\/guides\/audit\.md/,
       );
     }
     expect(await store.read('logSeals-2')).toEqual([]);

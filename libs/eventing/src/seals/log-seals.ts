@@ -70,7 +70,7 @@ class SealsLost extends StreamDeleted {
     super(stream);
     this.message +=
       ' It held the seals of the log, so that nothing is sealed now. Find out who deleted it; then ' +
-      '`npm run audit -- --replace-seals "<why>"` begins a new series of seals and records that (docs/audit.md).';
+      '`npm run audit -- --replace-seals "<why>"` begins a new series of seals and records that (docs/guides/audit.md).';
   }
 }
 

@@ -47,7 +47,7 @@ class SigningKeyLost extends StreamDeleted {
     super(stream);
     this.message +=
       ' It held the key that the log is signed with, so that nothing is signed or sealed now. Find out who deleted it; ' +
-      'then `npm run audit -- --replace-key "<why>"` makes a new key and records that (docs/audit.md).';
+      'then `npm run audit -- --replace-key "<why>"` makes a new key and records that (docs/guides/audit.md).';
   }
 }
 
