@@ -61,7 +61,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'Proxies in front of the service whose `X-Forwarded-For` is believed: their number, or their addresses and networks, separated by commas; `loopback`, `linklocal` and `uniquelocal` name networks ([behind a proxy](../guides/operations.md#behind-a-proxy)).',
     CORS_ORIGINS: 'Origins whose scripts may call the API, separated by commas, or `*`.',
     APPS_CORS_ORIGINS:
-      'The same for the programs of deployments, at `/apps` ([local executor](../guides/local-addresses.md#addresses)); those of `CORS_ORIGINS` when unset.',
+      'The same for the programs of deployments, at `/apps` ([local executor](../guides/local-addresses.md)); those of `CORS_ORIGINS` when unset.',
   },
   'What a workspace may have': {
     QUOTA_API_KEYS: 'API keys of a workspace ([quotas](../guides/keys-and-tenants.md#what-a-workspace-may-have)).',
@@ -95,17 +95,17 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     LOCAL_LOG_RATE:
       'Most lines of a program of the executor `local` that are kept in a second; a line says how many others were dropped.',
     KUBERNETES_NAMESPACE:
-      'Namespace of deployments that name none, for the executor `kubernetes` ([namespaces](../guides/rollouts.md#namespaces)).',
+      'Namespace of deployments that name none, for the executor `kubernetes` ([namespaces](../guides/kubernetes.md#namespaces)).',
     KUBERNETES_NAMESPACES:
       'Further namespaces that deployments may name, separated by commas: `agents`, `agents=<workspace id>` for one workspace, `agents-{workspace_id}` for one of each.',
     KUBERNETES_ALLOW:
-      'What deployments may name in their namespaces, such as `Secret/db,ServiceAccount/agents-*`, separated by commas ([what pods may have](../guides/rollouts.md#what-pods-may-have)).',
+      'What deployments may name in their namespaces, such as `Secret/db,ServiceAccount/agents-*`, separated by commas ([what pods may have](../guides/kubernetes.md#what-pods-may-have)).',
     KUBERNETES_POD_SECURITY: 'Level of the Pod Security Standards of Kubernetes that pods are held to.',
     KUBERNETES_NODES: 'Labels of the nodes that pods run on; unset: any node.',
     KUBERNETES_OVERLAY:
-      'YAML documents that are merged into every object of their kind ([overlays](../guides/rollouts.md#overlays-and-addresses)).',
+      'YAML documents that are merged into every object of their kind ([overlays](../guides/kubernetes.md#overlays-and-addresses)).',
     KUBERNETES_ROUTE:
-      'YAML of an Ingress or HTTPRoute that leads requests to each deployment ([addresses](../guides/rollouts.md#overlays-and-addresses)).',
+      'YAML of an Ingress or HTTPRoute that leads requests to each deployment ([addresses](../guides/kubernetes.md#overlays-and-addresses)).',
     KUBERNETES_HEALTH_PATH:
       'HTTP path at which agents answer when they are ready, for the executor `kubernetes`. Unset: an agent is ready when its port takes connections.',
     UNUSED_AFTER:
