@@ -19,7 +19,7 @@ if (found > 0) {
 }
 process.argv.push(
   'libs/eventing/src/eventstoredb/event-store.spec.ts',
-  'apps/e2e/src/eventstoredb-job.spec.ts',
+  'apps/e2e/src/log/eventstoredb-job.spec.ts',
   '--runInBand',
 );
 await import('./test.mjs');
