@@ -3,6 +3,9 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 const LONGEST = [
+  'libs/executors/src/local/container.process',
+  'libs/schema/src/time-limit',
+  'libs/outbound/src/outbound-resolver',
   'apps/cluster/src/cluster',
   'apps/e2e/src/operations/docs',
   'apps/e2e/src/operations/standalone',

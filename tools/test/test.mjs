@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ensureInstalled, requireNode, root } from '../start/prepare.mjs';
 
 requireNode();
@@ -20,6 +20,7 @@ process.on('SIGINT', () => undefined);
 const code = await new Promise((resolve) => child.once('exit', (exitCode) => resolve(exitCode ?? 1)));
 const counts = readCounts();
 rmSync(directory, { recursive: true, force: true });
+console.log(slowest(counts?.testResults ?? []));
 console.log(summary(counts));
 process.exitCode = counts === undefined ? 1 : code;
 
@@ -29,6 +30,15 @@ function summary(counts) {
   const failed = counts.numFailedTests + counts.numRuntimeErrorTestSuites;
   const skipped = counts.numPendingTests + counts.numTodoTests;
   return `${counts.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+/** The ten files that took longest, a line each (seconds). */
+function slowest(files) {
+  const timed = files.map(({ name, startTime, endTime }) => [relative(root, name), (endTime - startTime) / 1000]);
+  const rows = timed.sort(([, a], [, b]) => b - a).slice(0, 10);
+  return ['Slowest files:', ...rows.map(([name, seconds]) => `${seconds.toFixed(1).padStart(7)} s  ${name}`)].join(
+    '\n',
+  );
 }
 
 /** Jest's totals, undefined when it ended before it had any. */

@@ -1,3 +1,4 @@
+// @starts threads
 import { HttpProblem } from '@fairlead/schema';
 import { ExperimentLimits } from '../../limits';
 import { readRunBody } from './live-runs.read';

@@ -1,0 +1,26 @@
+const { readdirSync } = require('node:fs');
+const { join } = require('node:path');
+const jest = require('./jest.config.js');
+const { isPure } = require('./tools/test/pure.cjs');
+
+const projects = ['apps', 'libs', 'tools'].flatMap((folder) =>
+  readdirSync(join(__dirname, folder)).map((name) => join(__dirname, folder, name, 'src')),
+);
+const specs = projects.flatMap((folder) => {
+  try {
+    return readdirSync(folder, { recursive: true })
+      .filter((name) => name.endsWith('.spec.ts'))
+      .map((name) => join(folder, name));
+  } catch (error) {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
+});
+
+/** The specs that start no server, process or database, without the PostgreSQL server of a whole run. */
+module.exports = {
+  ...jest,
+  testMatch: specs.filter(isPure),
+  globalSetup: undefined,
+  globalTeardown: undefined,
+};
