@@ -3,9 +3,6 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 const LONGEST = [
-  'libs/executors/src/local/container.process',
-  'libs/schema/src/time-limit',
-  'libs/outbound/src/outbound-resolver',
   'apps/cluster/src/cluster',
   'apps/e2e/src/operations/docs',
   'apps/e2e/src/operations/standalone',
@@ -45,6 +42,9 @@ const LONGEST = [
   'libs/eventing/src/eventstoredb/catch-up',
   'libs/webhooks/src/deliveries/many-dead-targets',
   'libs/edge/src/reference',
+  'libs/executors/src/local/container.process',
+  'libs/schema/src/time-limit',
+  'libs/outbound/src/outbound-resolver',
 ].map((name) => `/${name}.spec.ts`);
 
 module.exports = class extends Sequencer {
