@@ -8,9 +8,7 @@ const ENDINGS = [
 
 /** Earlier endings that some files still have. A renamed file takes one of ENDINGS, and this list becomes shorter. */
 const EARLIER = [
-  ...['attempt', 'body', 'checker', 'csv', 'decompress', 'draft', 'executor', 'export', 'follower', 'frames'],
-  ...['gate', 'host', 'http', 'names', 'part', 'process', 'read', 'receiver', 'render', 'reports', 'runner'],
-  ...['runs', 'selection', 'sessions', 'target', 'thread', 'watch', 'zstd'],
+  ...['attempt', 'executor', 'export', 'follower', 'host', 'http', 'names', 'process', 'reports', 'runner', 'watch'],
 ];
 
 /** The ending of a path: `controller` of `libs/x/src/thing.controller.ts`, undefined when it has none. */

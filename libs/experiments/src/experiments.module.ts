@@ -12,7 +12,7 @@ import { ComparativeExperimentCommands } from './comparative/comparative-experim
 import { ComparativeExperimentsController } from './comparative/comparative-experiments.controller';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
 import { CompareController } from './compare/compare.controller';
-import { Comparisons } from './compare/compare.service';
+import { Comparisons } from './compare/comparisons.service';
 import { ComparisonViewController } from './compare/comparison-view.controller';
 import { DatasetCommands } from './datasets/datasets.commands';
 import { DatasetFilesController } from './datasets/dataset-files.controller';
@@ -22,8 +22,8 @@ import { ExampleAttachmentsController } from './examples/example-attachments.con
 import { ExampleAttachments } from './examples/example-attachments.service';
 import { ExampleWritesController } from './examples/example-writes.controller';
 import { ExamplesController } from './examples/examples.controller';
-import { ExperimentsRemover } from './sessions/experiments-removal.service';
-import { experimentsView } from './sessions/experiments.projection';
+import { ExperimentsRemover } from './experiments-remover.service';
+import { experimentsView } from './experiments.projection';
 import { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from './feedback/feedback-configs.controller';
@@ -31,13 +31,13 @@ import { RunUrlController } from './runs/run-url.controller';
 import { ThreadsController } from './runs/threads.controller';
 import { FeedbackController } from './feedback/feedback.controller';
 import { InfoController } from './info.controller';
-import { ExperimentLimits } from './limits';
+import { ExperimentLimits } from './common/experiment-limits';
 import { LiveRunsController } from './runs/live/live-runs.controller';
-import { LiveRunsThread } from './runs/live/live-runs.thread';
+import { LiveRunsThread } from './runs/live/live-runs-thread.service';
 import { PayloadStore } from './storage/payload.store';
-import { PayloadSweeper } from './storage/payload-sweep.worker';
-import { PersistRuns } from './storage/persist.consumer';
-import { PublicUrl, RunAttachments } from './storage/attachment-urls.service';
+import { PayloadSweeper } from './storage/payload-sweeper.worker';
+import { PersistRuns } from './storage/persist-runs.consumer';
+import { PublicUrl, RunAttachments } from './runs/run-attachments.service';
 import { RunAttachmentsController } from './runs/run-attachments.controller';
 import { ReplacedRunsController } from './runs/replaced-runs.controller';
 import { RunsController } from './runs/runs.controller';
@@ -57,11 +57,11 @@ import { SessionCommands } from './sessions/sessions.commands';
 import { ExperimentsController } from './sessions/experiments.controller';
 import { SessionsController } from './sessions/sessions.controller';
 import { TracingProjectsController } from './sessions/tracing-projects.controller';
-import { Fills } from './upload/fill.service';
+import { Fills } from './upload/fills.service';
 import { UploadController } from './upload/upload.controller';
-import { UploadReceiver } from './upload/upload.receiver';
-import { Uploads } from './upload/upload.service';
-import { UploadThread } from './upload/upload.thread';
+import { UploadReceiver } from './upload/upload-receiver.service';
+import { Uploads } from './upload/uploads.service';
+import { UploadThread } from './upload/upload-thread.service';
 
 /** Datasets, experiments, runs and feedback: uploads and what is read back. Expects what EventingModule provides. */
 @Module({})

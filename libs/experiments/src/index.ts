@@ -1,5 +1,5 @@
 export { ExperimentsModule } from './experiments.module';
-export { ExperimentLimits } from './limits';
+export { ExperimentLimits } from './common/experiment-limits';
 export { experimentsEntities } from './entities';
 export { experimentsMigrations } from './migrations';
 export { experimentsReadModels } from './read-models';

@@ -1,8 +1,8 @@
 import type { EventStore, ReadModel } from '@fairlead/eventing';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
-import { experimentsView } from './sessions/experiments.projection';
+import { experimentsView } from './experiments.projection';
 import { PayloadStore } from './storage/payload.store';
-import { PersistRuns } from './storage/persist.consumer';
+import { PersistRuns } from './storage/persist-runs.consumer';
 
 /** The tables of this domain that can be made again from the log and the uploaded bodies. */
 export function experimentsReadModels(store: EventStore): ReadModel[] {

@@ -28,7 +28,7 @@ import {
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { createComparison, deleteComparison } from './comparative-experiment';
@@ -39,9 +39,9 @@ import { comparativeExperiment, listedComparativeExperiment } from '../compare/c
 import { sessionsOn } from '../compare/comparison-view.queries';
 import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
-import { readOpaqueBody } from '../opaque.body';
-import { array, object as json } from '../platform-json';
-import { idPath, JSON_TEXT, oneOrMany, pageOf100 } from '../reading.http';
+import { readOpaqueBody } from '../common/opaque-body.schema';
+import { array, object as json } from '../common/platform-json';
+import { idPath, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
 
 const createBody = object(
   {
@@ -79,7 +79,7 @@ export class ComparativeExperimentsController {
 
   @Get(':dataset_id/comparative')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [comparativeExperimentsView.name, experimentsView.name] })
+  @Scope('read', { views: [comparativeExperimentsView.name, EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List the named comparisons on a dataset' })
   @Answers({ 200: shape.asText(shape.list(listedComparativeExperiment)) })
   async list(
@@ -95,7 +95,7 @@ export class ComparativeExperimentsController {
   @Post('comparative')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [comparativeExperimentsView.name, experimentsView.name] })
+  @Scope('write', { stream: true, views: [comparativeExperimentsView.name, EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Name a comparison', body: createBody, takes: ['x-reason'] })
   @Answers({
     200: shape.asText(comparativeExperiment),

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { comparativeFeedbackStatistics } from '../feedback/feedback-statistics.queries';
-import { array, object, raw, text } from '../platform-json';
-import { all, containing, isoTime, Parameters } from '../sql';
+import { array, object, raw, text } from '../common/platform-json';
+import { all, containing, isoTime, Parameters } from '../common/sql';
 import type { ComparativeExperimentEntity } from './comparative-experiment.entity';
 
 /** Filters, order and page of a list of comparative experiments. */

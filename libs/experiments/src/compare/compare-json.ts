@@ -1,8 +1,8 @@
-import { unquoted } from '../platform-json';
+import { unquoted } from '../common/platform-json';
 import type { KeyComparison, KeyResult } from './compare-results';
 import type { CategoryComparison } from './categories';
 import type { ComparedRow } from './compare-rows.queries';
-import type { Comparison } from './compare.service';
+import type { Comparison } from './comparisons.service';
 
 /** Bytes of a preview as it stands in the answer, and characters that are looked into for it. */
 const PREVIEW_BYTES = 1024;

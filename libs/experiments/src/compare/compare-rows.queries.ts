@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
-import type { Comparison } from './compare.service';
+import type { Comparison } from './comparisons.service';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
-import { latencyOf } from '../sql';
+import { latencyOf } from '../common/sql';
 
 /** The first run of a row in one experiment; opaque members are JSON text, cut when `characters` limits them. */
 interface Cell {

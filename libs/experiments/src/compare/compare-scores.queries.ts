@@ -1,10 +1,10 @@
 import { escapeLiteral, type Pool } from 'pg';
 import { to } from 'pg-copy-streams';
 import { BadRequest } from '@fairlead/schema';
-import type { ExperimentLimits } from '../limits';
+import type { ExperimentLimits } from '../common/experiment-limits';
 import { copiedFields } from '../storage/copy-rows';
 import { IdTable } from '../storage/id-table';
-import { latencyOf, storable } from '../sql';
+import { latencyOf, storable } from '../common/sql';
 import { LABEL_CHARACTERS } from './labels';
 import type { Compared, LabelValues, ScoreTable } from './score-table';
 import { Unpacked } from './unpacked-scores';

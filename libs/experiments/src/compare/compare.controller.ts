@@ -27,18 +27,18 @@ import {
 } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import * as answers from './compare.answers.schema';
-import { csvExport, jsonLines } from './compare.export';
+import { csvExport, jsonLines } from './compare-export.queries';
 import { comparisonJson, pageJson, PREVIEW_CHARACTERS, summaryJson } from './compare-json';
 import { readRows } from './compare-rows.queries';
-import { chosenRows, pageOffset, placeOf } from './compare.selection';
-import { type Comparison, type ComparisonRequest, Comparisons } from './compare.service';
+import { chosenRows, pageOffset, placeOf } from './row-selection';
+import { type Comparison, type ComparisonRequest, Comparisons } from './comparisons.service';
 import { distributionsOf, FRACTIONS } from './distributions';
 import { judge } from './comparison-gate';
 import { gateBody, labelValuesOf, labelValuesText } from './gate-limits';
-import { idPath, oneOrMany } from '../reading.http';
+import { idPath, oneOrMany } from '../common/reading';
 
 const compared = {
   experiments: note(
@@ -92,7 +92,7 @@ export class CompareController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [experimentsView.name], compressed: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
   @Describe({
     summary: 'Compare experiments',
     description:
@@ -119,7 +119,7 @@ export class CompareController {
   }
 
   @Get('distributions')
-  @Scope('read', { views: [experimentsView.name], compressed: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
   @Describe({
     summary: 'Get how the scores of a key are distributed',
     description:
@@ -144,7 +144,7 @@ export class CompareController {
   }
 
   @Get('export')
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Export an experiment or a comparison',
     description:
@@ -170,7 +170,7 @@ export class CompareController {
   /** Passes or fails experiments, or leaves them undecided, for pipelines: 200 in each case. */
   @Post('gate')
   @HttpCode(200)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Pass or fail experiments',
     description:

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { IdTable } from '../storage/id-table';
-import { containing, storable } from '../sql';
+import { containing, storable } from '../common/sql';
 import type { LabelValues, ScoreTable } from './score-table';
 
 /**

@@ -1,8 +1,8 @@
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
-import { ExperimentLimits } from '../limits';
-import { Comparisons } from './compare.service';
+import { ExperimentLimits } from '../common/experiment-limits';
+import { Comparisons } from './comparisons.service';
 import { type Answer, HOSTILE, type Reading, rows, startReading } from '../testing/reading';
 
 let reading: Reading;

@@ -1,5 +1,5 @@
 import type { KeyComparison, KeyResult } from './compare-results';
-import type { Comparison } from './compare.service';
+import type { Comparison } from './comparisons.service';
 import type { ExperimentScores } from './experiment-scores';
 import { checkLabels } from './gate-labels';
 import { Findings, type KeyLimits, type Limits, shown } from './gate-limits';

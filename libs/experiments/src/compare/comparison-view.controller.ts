@@ -16,17 +16,17 @@ import {
 } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
-import { RunAttachments } from '../storage/attachment-urls.service';
-import { csvLine } from '../lines';
+import { RunAttachments } from '../runs/run-attachments.service';
+import { csvLine } from '../common/csv-line';
 import { exampleIdAt } from './score-table';
-import { Comparisons } from './compare.service';
-import { renderView } from './comparison-view.render';
+import { Comparisons } from './comparisons.service';
+import { renderView } from './comparison-view-rows.queries';
 import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view.queries';
 import { hasDataset } from '../datasets/datasets.queries';
 import { batches, pieces } from '../storage/pieces';
-import { idPath, JSON_TEXT } from '../reading.http';
+import { idPath, JSON_TEXT } from '../common/reading';
 import { exampleWithRuns, feedbackDelta } from '../runs/runs.answers.schema';
 
 const filters = note(
@@ -90,7 +90,7 @@ export class ComparisonViewController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get examples with their runs side by side' })
   @Answers({ 200: { content: { 'application/json': shape.list(exampleWithRuns), 'text/csv': shape.text } } })
   async view(
@@ -128,7 +128,7 @@ export class ComparisonViewController {
   /** Which examples got better and which worse on a key, the largest changes first. */
   @Post('delta')
   @HttpCode(200)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'List the examples that got better and worse on a key',
     description: 'The largest changes first.',

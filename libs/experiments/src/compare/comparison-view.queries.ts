@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { compileFilter } from '../runs/filter-sql';
+import { compileFilter } from '../common/filter-sql';
 import { RUN_VOCABULARY } from '../runs/runs-vocabulary';
-import { all, Parameters } from '../sql';
+import { all, Parameters } from '../common/sql';
 
 /** Which examples a comparison view shows: those that were run in one of the sessions and meet every filter. */
 export interface ViewFilter {

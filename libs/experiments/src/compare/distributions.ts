@@ -1,7 +1,7 @@
 import { compareCategories, transitions } from './categories';
 import { kindOf } from './compare-results';
 import type { ExperimentScores, ScoreTable } from './score-table';
-import type { Comparison } from './compare.service';
+import type { Comparison } from './comparisons.service';
 import { quantile } from './comparison';
 
 /** Bins of the grid that shows the scores of the baseline against those of another experiment. */

@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 import { categoryKeys } from './categories';
 import { type RowLabels, rowLabels } from './labels';
 import { exampleIdAt } from './score-table';
-import type { Comparison } from './compare.service';
+import type { Comparison } from './comparisons.service';
 import { RUN_USAGE, usageOf } from '../runs/run-usage';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
-import { isoTime, latencyOf, storable } from '../sql';
+import { isoTime, latencyOf, storable } from '../common/sql';
 import { batches } from '../storage/pieces';
 
 /** Kinds of values of a feedback key in one experiment, which decide its columns. */

@@ -4,19 +4,19 @@ import { type Infer, note, object, optional, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { fileLines, type FileFormat } from './datasets.export';
-import { versionAt } from './dataset-version.http';
+import { fileLines, type FileFormat } from './file-lines';
+import { versionAt } from './dataset-versions.queries';
 import { findDataset } from './datasets.queries';
 import { readExamples } from '../examples/examples.queries';
-import { found, idPath } from '../reading.http';
-import { experimentsView } from '../sessions/experiments.projection';
+import { found, idPath } from '../common/reading';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 
 const datasetPath = idPath('dataset_id');
 const fileQuery = object({
   as_of: note(optional(str(), 'latest'), 'The version: a time, a tag, or `latest`.'),
 });
 const ORDER = 'Examples are in the order in which they were made. Streamed.';
-const VIEWS = { views: [experimentsView.name] };
+const VIEWS = { views: [EXPERIMENTS_VIEW] };
 
 /** The examples of a dataset as a file. */
 @Area('Datasets')

@@ -1,6 +1,7 @@
+import { check, datetime, NotFound, Problems } from '@fairlead/schema';
 import type { Pool } from 'pg';
-import { array, object, text } from '../platform-json';
-import { isoTime } from '../sql';
+import { array, object, text } from '../common/platform-json';
+import { isoTime } from '../common/sql';
 
 interface VersionRow {
   readonly time: string;
@@ -75,7 +76,7 @@ export async function currentVersion(pool: Pool, id: string, time: string | unde
 }
 
 /** The time of the version that carries a tag: in one dataset of the tenant, or in the one that has an example. */
-export async function taggedVersion(
+async function taggedVersion(
   pool: Pool,
   tenantId: string,
   tag: string,
@@ -116,4 +117,22 @@ export async function diffVersions(pool: Pool, id: string, from?: string, to?: s
 function versionJson({ time, newest, tags }: VersionRow): string {
   const all = [...(newest ? ['latest'] : []), ...(tags ?? [])];
   return object({ tags: all.length > 0 ? JSON.stringify(all) : 'null', as_of: text(time) });
+}
+
+/**
+ * The time that `as_of` names: a time, a tag of a version, or undefined for `latest`. Where neither a dataset nor an
+ * example is named, tags are not known. @throws NotFound for a tag that no version carries
+ */
+export async function versionAt(
+  pool: Pool,
+  tenantId: string,
+  asOf: string,
+  of: { readonly dataset?: string; readonly example?: string },
+): Promise<string | undefined> {
+  if (asOf === 'latest') return undefined;
+  const named = of.dataset !== undefined || of.example !== undefined;
+  const given = check(datetime(), asOf, [], new Problems())?.iso;
+  const time = given ?? (named && !asOf.includes('\0') ? await taggedVersion(pool, tenantId, asOf, of) : undefined);
+  if (time === undefined) throw new NotFound(`Dataset version '${asOf.slice(0, 100)}' not found.`);
+  return time;
 }

@@ -31,12 +31,12 @@ import type { Dataset, DatasetCreated } from './dataset';
 import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
 import { newMetadata } from '../examples/example-metadata';
-import { LiveRunsThread } from '../runs/live/live-runs.thread';
-import { MalformedMultipart, multipartParts, type Part, utf8 } from '../upload/multipart';
-import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
-import { experimentsView } from '../sessions/experiments.projection';
-import { found, idPath, JSON_TEXT } from '../reading.http';
-import { versionAt } from './dataset-version.http';
+import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
+import { MalformedMultipart, multipartParts, type Part, utf8 } from '../common/multipart';
+import { type OpaqueBody, readBytes, readOpaqueBody } from '../common/opaque-body.schema';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { found, idPath, JSON_TEXT } from '../common/reading';
+import { versionAt } from './dataset-versions.queries';
 import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets-body';
 import { DatasetCommands, newDatasetId } from './datasets.commands';
 
@@ -71,7 +71,7 @@ export class DatasetWritesController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Create a dataset',
     description:
@@ -102,7 +102,7 @@ export class DatasetWritesController {
   @Post('upload')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Create a dataset from a CSV file',
     description:
@@ -133,7 +133,7 @@ export class DatasetWritesController {
 
   @Patch(':dataset_id')
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Change a dataset',
     description: 'Members that are left out or null stay as they are.',
@@ -171,7 +171,7 @@ export class DatasetWritesController {
   }
 
   @Put(':dataset_id/baseline')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Choose the baseline of a dataset',
     description: 'The experiment that the others on the dataset are compared with, or null for none.',
@@ -189,7 +189,7 @@ export class DatasetWritesController {
   }
 
   @Put(':dataset_id/tags')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Tag a version of a dataset',
     description:

@@ -12,7 +12,7 @@ import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import { storeChange } from '../examples/example-changes.commands';
 import { type ChangedExample, encodeExamples } from '../examples/example-rows';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { SessionNotFound } from '../sessions/session.errors';
 import { SessionCommands, unlessGone } from '../sessions/sessions.commands';
 import { findReferenceDataset } from '../sessions/sessions.queries';
@@ -89,7 +89,7 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
       ...(baseline === undefined ? [] : setBaseline(baseline)(state)),
     ]);
     if (next !== name) await this.release(nameOf(caller.tenantId, name), id, caller);
-    await this.followers.shown(position, experimentsView.name, VIEW_MS);
+    await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
   }
 
   /**
@@ -111,7 +111,7 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     await this.find(caller.tenantId, id);
     if (experimentId !== null) await this.requireExperiment(caller.tenantId, id, experimentId);
     const { position } = await this.change(caller, id, setBaseline(experimentId));
-    await this.followers.shown(position, experimentsView.name, VIEW_MS);
+    await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
   }
 
   /** @throws SessionNotFound, OtherDataset for an experiment that is not on this dataset */

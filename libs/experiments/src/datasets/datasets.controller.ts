@@ -15,14 +15,13 @@ import {
 import { bool, datetime, type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
 import { countDatasets, findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';
-import { versionAt } from './dataset-version.http';
-import { diffVersions, findVersion, listVersions } from './dataset-versions.queries';
-import { array } from '../platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../reading.http';
+import { diffVersions, findVersion, listVersions, versionAt } from './dataset-versions.queries';
+import { array } from '../common/platform-json';
+import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
 import { DatasetCommands } from './datasets.commands';
 
 const SORTS = [
@@ -81,7 +80,7 @@ export class DatasetsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name], compressed: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
   @Describe({ summary: 'List datasets', takes: ['If-None-Match'], gives: ['ETag', 'X-Pagination-Total'] })
   @Answers({ 200: shape.asText(shape.list(dataset)), 304: null })
   async list(
@@ -96,7 +95,7 @@ export class DatasetsController {
 
   @Get(':dataset_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get a dataset' })
   @Answers({ 200: shape.asText(dataset) })
   async one(
@@ -107,7 +106,7 @@ export class DatasetsController {
   }
 
   @Delete(':dataset_id')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Delete a dataset with its experiments', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async delete(@Context() context: CommandContext, @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>) {
@@ -117,7 +116,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/versions')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'List the versions of a dataset',
     description: 'The newest first; of one example alone when `example` names it.',
@@ -134,7 +133,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/version')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get the version of a dataset at a time' })
   @Answers({ 200: shape.asText(datasetVersion) })
   async version(
@@ -143,13 +142,13 @@ export class DatasetsController {
     @Query(versionQuery) { as_of: asOf, tag = 'latest' }: Infer<typeof versionQuery>,
   ): Promise<string> {
     await this.known(context, id);
-    const time = iso(asOf) ?? (await versionAt(this.pool, context.tenantId, tag, { dataset: id }));
+    const time = asOf?.iso ?? (await versionAt(this.pool, context.tenantId, tag, { dataset: id }));
     return found(await findVersion(this.pool, id, time), `Dataset version of`, id);
   }
 
   @Get(':dataset_id/versions/diff')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Compare two versions of a dataset',
     description: 'Each version is a time or a tag, `latest` for the newest.',
@@ -168,7 +167,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/splits')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List the splits of a dataset' })
   @Answers({ 200: shape.asText(shape.list(shape.text)) })
   async splits(

@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import type { ScoreDirections } from './dataset';
 import type { DatasetEntity } from './dataset.entity';
 import type { DatasetHoldings } from '../sessions/experiment';
-import { array, number, object, raw, text } from '../platform-json';
-import { all, containing, isoTime, Parameters, shownMetadataOf } from '../sql';
+import { array, number, object, raw, text } from '../common/platform-json';
+import { all, containing, isoTime, Parameters, shownMetadataOf } from '../common/sql';
 
 /** Filters, order and page of a list of datasets. */
 interface DatasetQuery {

@@ -4,7 +4,7 @@ import { Controller, Get, Put } from '@nestjs/common';
 import { scoreDirections } from './datasets.answers.schema';
 import { type ScoreDirections, setScoreDirections } from './dataset';
 import { DatasetCommands } from './datasets.commands';
-import { idPath } from '../reading.http';
+import { idPath } from '../common/reading';
 
 const LONGEST_KEY = 180;
 const MOST_KEYS = 1000;

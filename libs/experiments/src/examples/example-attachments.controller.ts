@@ -6,7 +6,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { PayloadStore } from '../storage/payload.store';
-import { idPath } from '../reading.http';
+import { idPath } from '../common/reading';
 import { ExampleAttachments } from './example-attachments.service';
 
 const examplePath = idPath('example_id');

@@ -3,9 +3,9 @@ import { Vault } from '@fairlead/eventing';
 import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { CommandContext } from '@fairlead/api';
-import { PublicUrl } from '../storage/attachment-urls.service';
+import { PublicUrl } from '../runs/run-attachments.service';
 import type { AttachmentUrls } from './examples.queries';
-import { object, text } from '../platform-json';
+import { object, text } from '../common/platform-json';
 
 /** Validity of the address of an attachment (ms). */
 const VALID_MS = 60 * 60 * 1000;

@@ -12,7 +12,7 @@ import type { Pool } from 'pg';
 import type { Dataset, DatasetEvent, ExamplesChange, ExamplesEvent } from '../datasets/dataset';
 import { changeExamples, type StoredChange } from '../datasets/dataset-write';
 import { OnlyUploads } from '../datasets/dataset.errors';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import type { PayloadStore } from '../storage/payload.store';
 import { type ChangedExample, encodeExamples } from './example-rows';
 
@@ -58,7 +58,7 @@ export async function recordChange(
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { state, version, position } = await datasets.find(tenantId, datasetId);
       if (state.externallyManaged) throw new OnlyUploads(datasetId);
-      if (!(await datasets.followers.shown(position, experimentsView.name, VIEW_MS))) throw new Unavailable(1);
+      if (!(await datasets.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS))) throw new Unavailable(1);
       const examples = await decide(state);
       if (examples.length === 0) return { asOf: state.newest ?? state.createdAt, examples, position };
       const stored = await storeChange(datasets, tenantId, datasetId, examples, contents);

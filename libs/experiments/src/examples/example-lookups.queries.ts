@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { isoTime } from '../sql';
+import { isoTime } from '../common/sql';
 import type { ExampleAttachment } from './example-rows';
 
 /** The current version of an example as far as changes need to know it. */

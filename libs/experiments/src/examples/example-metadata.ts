@@ -1,4 +1,4 @@
-import { memberSlices, present } from '../upload/json-slices';
+import { memberSlices, present } from '../common/json-slices';
 import { sameMembers } from './same-json';
 
 /**

@@ -1,4 +1,4 @@
-import { elementSlices, memberSlices } from '../upload/json-slices';
+import { elementSlices, memberSlices } from '../common/json-slices';
 
 /** An attachment of an example: its content is in the payload store of the workspace. */
 export interface ExampleAttachment {

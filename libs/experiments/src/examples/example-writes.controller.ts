@@ -34,10 +34,10 @@ import { changedExamples, example, removed } from '../datasets/datasets.answers.
 import { DatasetCommands } from '../datasets/datasets.commands';
 import { hasDataset } from '../datasets/datasets.queries';
 import { findExample } from './examples.queries';
-import { LiveRunsThread } from '../runs/live/live-runs.thread';
-import { readBytes, readJson } from '../opaque.body';
-import { experimentsView } from '../sessions/experiments.projection';
-import { found, idPath, JSON_TEXT, oneOrMany } from '../reading.http';
+import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
+import { readBytes, readJson } from '../common/opaque-body.schema';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { found, idPath, JSON_TEXT, oneOrMany } from '../common/reading';
 import { ExampleAttachments } from './example-attachments.service';
 import { findDatasetsOf } from './example-lookups.queries';
 import {
@@ -47,7 +47,7 @@ import {
   exampleUpdate,
   type SentExample,
   splitName,
-} from './examples.body';
+} from './examples-body';
 import { changeLists, createExamples, deleteExamples, updateExamples } from './examples.commands';
 
 /** Time for which the answer waits for the example that it shows (ms). */
@@ -118,7 +118,7 @@ export class ExampleWritesController {
   @Post('examples')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Create an example', body: exampleCreate, takes: ['x-reason', 'Idempotency-Key'] })
   @Answers({ 200: shape.asText(example), 404: 'There is no such dataset or run.', 409: 'The id is in use.' })
   async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
@@ -126,14 +126,14 @@ export class ExampleWritesController {
     const sent = await this.thread.readExamples(tenantId, 'create', await readJson(request, MOST_BYTES));
     const dataset = sent.examples[0]!.dataset!;
     const { ids, asOf, position } = await createExamples(this.datasets, context, dataset, sent);
-    await this.followers.shown(position, experimentsView.name, VIEW_MS);
+    await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
     const filter = { id: ids, dataset, asOf };
     return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(context)), 'Example ID', ids[0]!);
   }
 
   @Post('examples/bulk')
   @HttpCode(200)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Create examples of one dataset',
     description: 'All of them or none.',
@@ -156,7 +156,7 @@ export class ExampleWritesController {
 
   @Post('platform/datasets/:dataset_id/examples')
   @HttpCode(201)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Create examples in parts', description: PARTS, ...FORM })
   @Answers({ 201: changedExamples, 404: 'There is no such dataset or run.', 409: 'An id is in use.' })
   async createParts(
@@ -173,7 +173,7 @@ export class ExampleWritesController {
   }
 
   @Patch('platform/datasets/:dataset_id/examples')
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Change examples in parts',
     description: `${PARTS} \`<id>.attachments_operations\` names attachments to \`rename\` and to \`retain\`; others are taken away.`,
@@ -193,7 +193,7 @@ export class ExampleWritesController {
   }
 
   @Patch('platform/datasets/:dataset_id/examples/metadata')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Change lists in the metadata of examples',
     description: 'Splits are the list `dataset_split`. A list that loses its last value is left out.',
@@ -211,7 +211,7 @@ export class ExampleWritesController {
   }
 
   @Put('datasets/:dataset_id/splits')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Put examples into a split of a dataset, or take them out', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async split(
@@ -226,7 +226,7 @@ export class ExampleWritesController {
   }
 
   @Patch('examples/bulk')
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Change examples of one dataset',
     description: 'All of them or none.',
@@ -239,7 +239,7 @@ export class ExampleWritesController {
   }
 
   @Patch('examples/:example_id')
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Change an example',
     description: 'Members that are left out or null stay as they are.',
@@ -256,7 +256,7 @@ export class ExampleWritesController {
   }
 
   @Delete('examples')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Delete examples',
     description: 'Later versions do not have them; those of one dataset go together.',
@@ -273,7 +273,7 @@ export class ExampleWritesController {
 
   @Post('platform/datasets/examples/delete')
   @HttpCode(200)
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Delete examples that a body names',
     description: 'As DELETE /examples. Earlier versions cannot be taken away.',
@@ -297,7 +297,7 @@ export class ExampleWritesController {
   }
 
   @Delete('examples/:example_id')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Delete an example',
     description: 'Later versions of its dataset do not have it.',

@@ -1,14 +1,14 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { bool, type Infer, literal, note, num, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { example } from '../datasets/datasets.answers.schema';
-import { versionAt } from '../datasets/dataset-version.http';
+import { versionAt } from '../datasets/dataset-versions.queries';
 import { ExampleAttachments } from './example-attachments.service';
 import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
-import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject, sent } from '../reading.http';
+import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject, sent } from '../common/reading';
 
 const SELECT = [
   'id',
@@ -67,7 +67,7 @@ export class ExamplesController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List examples' })
   @Answers({ 200: shape.asText(shape.list(example)), 404: 'There is no such version.' })
   async list(
@@ -80,7 +80,7 @@ export class ExamplesController {
 
   @Get('count')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Count examples' })
   @Answers({ 200: shape.asText(shape.integer), 404: 'There is no such version.' })
   async count(@Context() context: CommandContext, @Query(countQuery) asked: Infer<typeof countQuery>): Promise<string> {
@@ -89,7 +89,7 @@ export class ExamplesController {
 
   @Get(':example_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get an example' })
   @Answers({ 200: shape.asText(example) })
   async one(

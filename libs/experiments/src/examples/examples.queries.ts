@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import { compileFilter, type Vocabulary } from '../runs/filter-sql';
+import { compileFilter, type Vocabulary } from '../common/filter-sql';
 import type { ExampleEntity } from './example.entity';
 import { answer, batches, type Sized } from '../storage/pieces';
-import { nulled, object, raw, text } from '../platform-json';
-import { all, containing, isoTime, Parameters, shownMetadataOf } from '../sql';
+import { nulled, object, raw, text } from '../common/platform-json';
+import { all, containing, isoTime, Parameters, shownMetadataOf } from '../common/sql';
 import { mayBeShownOfNone, shownMetadata } from './example-metadata';
 
 /** Which examples, and as of when: `asOf` an ISO time, undefined for the current version. */

@@ -1,4 +1,4 @@
-import { elementSlices, memberSlices, stringValue } from '../upload/json-slices';
+import { elementSlices, memberSlices, stringValue } from '../common/json-slices';
 
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 

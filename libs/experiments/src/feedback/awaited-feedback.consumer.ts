@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, type RunsReceived, sessionStream } from '../sessions/experiment';
-import { EXPERIMENTS_VIEW } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 
 /** Time for which it waits until the runs of a batch are stored (ms). */
 const STORED_MS = 5000;

@@ -32,12 +32,12 @@ import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import type { FeedbackChanged } from '../sessions/experiment';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { feedback as answered } from './feedback.answers.schema';
-import { scoreData } from './feedback.body';
+import { scoreData } from './feedback-body';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';
-import { readOpaqueBody } from '../opaque.body';
-import { found, idPath, JSON_TEXT } from '../reading.http';
+import { readOpaqueBody } from '../common/opaque-body.schema';
+import { found, idPath, JSON_TEXT } from '../common/reading';
 import { FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
 
 const anyText = () => str({ anyText: true });
@@ -84,7 +84,7 @@ export class FeedbackChangesController {
 
   @Patch(':feedback_id')
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Change feedback',
     description: 'Members that are absent, or null, stay as they are.',
@@ -120,7 +120,7 @@ export class FeedbackChangesController {
   }
 
   @Delete(':feedback_id')
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Delete feedback', takes: ['x-reason'] })
   @Answers({ 200: shape.empty })
   async delete(

@@ -18,12 +18,12 @@ import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { experimentsView } from '../sessions/experiments.projection';
-import { configSchema } from './feedback.body';
-import { readOpaqueBody } from '../opaque.body';
-import { array, object as json, raw, text } from '../platform-json';
-import { JSON_TEXT, oneOrMany, pageOf100 } from '../reading.http';
-import { isoTime } from '../sql';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { configSchema } from './feedback-body';
+import { readOpaqueBody } from '../common/opaque-body.schema';
+import { array, object as json, raw, text } from '../common/platform-json';
+import { JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
+import { isoTime } from '../common/sql';
 import { type FeedbackConfigChanged, feedbackConfigModel, setConfig } from './feedback-config';
 
 const key = note(str({ min: 1, max: 180 }), 'The feedback key that is configured.');
@@ -82,7 +82,7 @@ export class FeedbackConfigsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List the configurations of feedback keys', description: 'In the order of their keys.' })
   @Answers({ 200: shape.asText(shape.list(answered)) })
   async list(
@@ -97,7 +97,7 @@ export class FeedbackConfigsController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Configure a feedback key',
     description: 'The same configuration again is answered as it is stored.',
@@ -117,7 +117,7 @@ export class FeedbackConfigsController {
 
   @Patch()
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Change the configuration of a feedback key', body: changeBody, takes: ['x-reason'] })
   @Answers({
     200: shape.asText(answered),
@@ -140,7 +140,7 @@ export class FeedbackConfigsController {
   }
 
   @Delete()
-  @Scope('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Remove the configuration of a feedback key', takes: ['x-reason'] })
   @Answers({ 200: shape.empty, 404: 'The key has no configuration.' })
   async delete(@Context() context: CommandContext, @Query(deleteQuery) { feedback_key }: Infer<typeof deleteQuery>) {

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { number, object } from '../platform-json';
+import { number, object } from '../common/platform-json';
 
 interface ScoreRow {
   readonly subject: string;

@@ -31,14 +31,14 @@ import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
 import { sessionStream } from '../sessions/experiment';
-import { findReplacements, replacedSentence } from '../runs/replaced-runs.queries';
-import { experimentsView } from '../sessions/experiments.projection';
-import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback.body';
+import { findReplacements, replacedSentence } from './replacements.queries';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback-body';
 import { feedback as answered } from './feedback.answers.schema';
 import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject, wasDeleted } from './feedback.queries';
-import { readOpaqueBody } from '../opaque.body';
-import { array } from '../platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100 } from '../reading.http';
+import { readOpaqueBody } from '../common/opaque-body.schema';
+import { array } from '../common/platform-json';
+import { found, idPath, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
 
 const userNames = 'Accepted because clients send it; there are no users, so that nothing changes.';
 const listQuery = object({
@@ -72,7 +72,7 @@ export class FeedbackController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List feedback', description: 'The newest first.' })
   @Answers({ 200: shape.asText(shape.list(answered)) })
   async list(@Context() context: CommandContext, @Query(listQuery) asked: Infer<typeof listQuery>): Promise<string> {
@@ -81,15 +81,15 @@ export class FeedbackController {
       comparativeExperiment: asked.comparative_experiment_id,
       hasComment: asked.has_comment,
       hasScore: asked.has_score,
-      minCreatedAt: iso(asked.min_created_at),
-      maxCreatedAt: iso(asked.max_created_at),
+      minCreatedAt: asked.min_created_at?.iso,
+      maxCreatedAt: asked.max_created_at?.iso,
     });
     return array(feedback);
   }
 
   @Get(':feedback_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get feedback' })
   @Answers({ 200: shape.asText(answered) })
   async one(
@@ -104,7 +104,7 @@ export class FeedbackController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Give feedback on a run or a session',
     description: 'The same id again answers what is stored under it.',

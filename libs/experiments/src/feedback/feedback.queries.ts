@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { number, object, raw, text, time } from '../platform-json';
-import { all, isoTime, Parameters } from '../sql';
+import { number, object, raw, text, time } from '../common/platform-json';
+import { all, isoTime, Parameters } from '../common/sql';
 import type { FeedbackEntity } from './feedback.entity';
 
 /** Which feedback; times are ISO texts, both bounds inclusive. */

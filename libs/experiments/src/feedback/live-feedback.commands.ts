@@ -2,11 +2,11 @@ import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@
 import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../sessions/experiment';
-import { experimentsView } from '../sessions/experiments.projection';
-import { findReplacements, replacedSentence } from '../runs/replaced-runs.queries';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { findReplacements, replacedSentence } from './replacements.queries';
 import { type Refusal, refusal } from '../refused/refusal';
-import type { Parts } from '../runs/live/live-runs.sessions';
-import type { SentFeedback } from './feedback.body';
+import type { Parts } from '../runs/live/live-sessions.commands';
+import type { SentFeedback } from './feedback-body';
 
 /** Feedback of a workspace that may wait for its runs. */
 const MOST_AWAITED = 10_000;
@@ -39,7 +39,7 @@ export async function feedbackEvents(
   let known = await knownPlaces(parts, tenantId, fresh);
   const isUnknown = ({ sessionId }: SentFeedback) => sessionId !== undefined && !known.sessions.has(sessionId);
   if (fresh.some(isUnknown)) {
-    await parts.consistency.upToDate(tenantId, [experimentsView.name]);
+    await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
     known = await knownPlaces(parts, tenantId, fresh);
   }
   const unknown = await unknownComparisons(parts, tenantId, fresh);
@@ -169,7 +169,7 @@ export async function awaitedRoom(
   }
   const giveBack = (recorded: boolean) => {
     if (!recorded) leave();
-    else void consistency.upToDate(tenantId, [experimentsView.name]).then(leave, leave);
+    else void consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]).then(leave, leave);
   };
   return { appends, giveBack };
 }

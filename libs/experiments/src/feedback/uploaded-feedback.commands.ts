@@ -1,7 +1,7 @@
 import { type DomainEvent, type EventStore, idOf, type Recorded, streamName } from '@fairlead/eventing';
 import type { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { numberedIds } from '../ids';
+import { numberedIds } from '../common/ids';
 import type { ExperimentFilled, ExperimentUploaded, FeedbackAdded } from '../sessions/experiment';
 
 /**

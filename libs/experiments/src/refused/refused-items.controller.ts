@@ -1,8 +1,8 @@
 import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
-import { pageOf100 } from '../reading.http';
-import { experimentsView } from '../sessions/experiments.projection';
+import { pageOf100 } from '../common/reading';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { REFUSED_KINDS, type RefusedKind } from './refusal';
 import { KEPT_DAYS, RefusedItems } from './refused-items.store';
 
@@ -38,7 +38,7 @@ export class RefusedItemsController {
   constructor(private readonly items: RefusedItems) {}
 
   @Get()
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'List refused runs and feedback',
     description: `One row for each project and reason, with the number of items. Rows are kept for ${KEPT_DAYS} days; at most 1000 of a workspace and 50 of a project, the latest.`,

@@ -2,7 +2,7 @@ import { canonicalUuid } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { isoTime } from '../sql';
+import { isoTime } from '../common/sql';
 import { reasonOf, type Refusal, type RefusedKind } from './refusal';
 
 /** Rows of a workspace, and of them rows of one project. */

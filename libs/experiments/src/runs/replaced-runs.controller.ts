@@ -3,8 +3,8 @@ import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, s
 import { type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
-import { found, idPath, JSON_TEXT, pageOf100, sent } from '../reading.http';
-import { experimentsView } from '../sessions/experiments.projection';
+import { found, idPath, JSON_TEXT, pageOf100, sent } from '../common/reading';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { listReplacedRuns } from './replaced-runs.queries';
 import { replacedRuns } from './runs.answers.schema';
 
@@ -21,7 +21,7 @@ export class ReplacedRunsController {
 
   @Get(':experiment_id/replaced-runs')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'List the replaced runs of an experiment',
     description:

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
-import { exampleId } from '../ids';
-import { array, object, text } from '../platform-json';
-import { isoTime } from '../sql';
+import { exampleId } from '../common/ids';
+import { array, object, text } from '../common/platform-json';
+import { isoTime } from '../common/sql';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { runMembers, type RunRow } from './run-json';
 import { RUN_INPUTS } from './runs-vocabulary';
@@ -10,30 +10,6 @@ import { RUN_INPUTS } from './runs-vocabulary';
 interface ReplacedRow extends RunRow {
   readonly replaced_by: string;
   readonly replaced: string;
-}
-
-/** The run that took the place of another one, and when that was recorded. */
-interface Replacement {
-  readonly session_id: string;
-  readonly replaced_by: string;
-}
-
-/** The tenant's replaced runs of these ids and what replaced them. */
-export async function findReplacements(
-  pool: Pool,
-  tenantId: string,
-  ids: readonly string[],
-): Promise<Map<string, Replacement>> {
-  const { rows } = await pool.query<Replacement & { id: string }>(
-    'select id, session_id, replaced_by from replaced_runs where tenant_id = $1 and id = any($2::uuid[])',
-    [tenantId, ids],
-  );
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** The sentence for feedback on a replaced run. */
-export function replacedSentence(id: string, { replaced_by }: Replacement): string {
-  return `Run ID ${id} was replaced by run ${replaced_by} when its row was filled: give the feedback on that run.`;
 }
 
 /** One replaced run as JSON text, undefined when the tenant has none of this id (in this session, when one is named). */

@@ -6,8 +6,8 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { PayloadStore } from '../storage/payload.store';
-import { idPath } from '../reading.http';
-import { RunAttachments } from '../storage/attachment-urls.service';
+import { idPath } from '../common/reading';
+import { RunAttachments } from './run-attachments.service';
 
 const runPath = idPath('run_id');
 const signedQuery = object({

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v4 as newId } from 'uuid';
-import { PayloadSweeper } from '../storage/payload-sweep.worker';
+import { PayloadSweeper } from '../storage/payload-sweeper.worker';
 import { experiment, startUploading, type Uploading } from '../testing/uploading';
 
 let service: Uploading;

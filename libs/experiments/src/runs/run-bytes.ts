@@ -1,4 +1,4 @@
-import type { RunChange } from '../sessions/experiment';
+import type { RunChange } from './run-change';
 
 /** Bytes that ids, times and numbers of a run take, about. */
 const FIXED_BYTES = 200;

@@ -1,4 +1,4 @@
-import { array, raw, text } from '../platform-json';
+import { array, raw, text } from '../common/platform-json';
 import { threadOf } from './run-thread';
 import type { USAGE_MEMBERS } from './run-usage';
 import type { RunEntity } from './run.entity';

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { selectedFeedbackStatistics } from '../feedback/feedback-statistics.queries';
-import { number, object, pick, raw, text } from '../platform-json';
+import { number, object, pick, raw, text } from '../common/platform-json';
 import { counted, USAGE_MEMBERS, USAGE_SUMS } from './run-usage';
 import { runConditions, type RunFilter } from './runs.queries';
-import { all, isoTime, latencyOf, Parameters } from '../sql';
+import { all, isoTime, latencyOf, Parameters } from '../common/sql';
 
 interface StatsRow {
   readonly run_count: number;

@@ -3,9 +3,9 @@ import { publicAddress } from '@fairlead/edge';
 import { datetime, type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
-import { PublicUrl } from '../storage/attachment-urls.service';
-import { experimentsView } from '../sessions/experiments.projection';
-import { found, idPath } from '../reading.http';
+import { PublicUrl } from './run-attachments.service';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { found, idPath } from '../common/reading';
 import { appPath } from './run-json';
 
 const runPath = idPath('run_id');
@@ -28,7 +28,7 @@ export class RunUrlController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get the address of a run for people' })
   @Answers({ 200: answered })
   async find(

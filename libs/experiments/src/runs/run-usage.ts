@@ -1,5 +1,5 @@
-import type { RunChange } from '../sessions/experiment';
-import { memberSlices, present } from '../upload/json-slices';
+import type { RunChange } from './run-change';
+import { memberSlices, present } from '../common/json-slices';
 
 /** Tokens as whole numbers, costs as decimal texts; what is not known is null. */
 interface Usage {

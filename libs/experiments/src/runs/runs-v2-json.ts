@@ -1,7 +1,7 @@
 import { preview } from '../compare/compare-json';
-import { memberSlices, present } from '../upload/json-slices';
-import { array, object, raw, text } from '../platform-json';
-import type { AttachmentLink } from '../storage/attachment-urls.service';
+import { memberSlices, present } from '../common/json-slices';
+import { array, object, raw, text } from '../common/platform-json';
+import type { AttachmentLink } from './run-attachments.service';
 import { dottedOrder, leftOutMember, parents, RUN_TYPES, type RunRow } from './run-json';
 import { threadOf } from './run-thread';
 

@@ -18,20 +18,20 @@ import {
   type Infer,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
-import { renderExamples } from '../compare/comparison-view.render';
+import { renderExamples } from '../compare/comparison-view-rows.queries';
 import { findViewExamples, sessionsOn } from '../compare/comparison-view.queries';
 import { hasDataset } from '../datasets/datasets.queries';
 import { batches, pieces } from '../storage/pieces';
-import { text } from '../platform-json';
-import { idPath, iso, JSON_TEXT, oneOrMany } from '../reading.http';
-import { PublicUrl, RunAttachments } from '../storage/attachment-urls.service';
+import { text } from '../common/platform-json';
+import { idPath, JSON_TEXT, oneOrMany } from '../common/reading';
+import { PublicUrl, RunAttachments } from './run-attachments.service';
 import { decodeCursor } from './run-cursor';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
 import { findRunPage } from './runs.queries';
 import { V2_SELECTS, type V2Select } from './runs-v2-json';
-import { type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.render';
+import { type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.queries';
 import { Shares } from '../sharing/shares.service';
 
 const MOST_EXAMPLES = 1000;
@@ -116,7 +116,7 @@ export class RunsV2Controller {
   @Post('runs/query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Query runs (second version)',
     description: 'Members are those of `selects`. Pages follow `next_cursor`.',
@@ -135,15 +135,15 @@ export class RunsV2Controller {
       session: body.project_ids,
       referenceExample: body.reference_examples,
       referenceDataset: body.reference_dataset_id,
-      startTime: iso(body.min_start_time),
-      endTime: iso(body.max_start_time),
+      startTime: body.min_start_time?.iso,
+      endTime: body.max_start_time?.iso,
       error: body.has_error,
       isRoot: body.is_root,
       filters: body.filter ? [body.filter] : [],
       ofRoot: body.trace_filter,
       ofTree: body.tree_filter,
-      feedbackFrom: iso(body.min_feedback_modified_at),
-      feedbackBefore: iso(body.max_feedback_modified_at),
+      feedbackFrom: body.min_feedback_modified_at?.iso,
+      feedbackBefore: body.max_feedback_modified_at?.iso,
     };
     const order = body.sort_order === 'ASC' ? 'asc' : 'desc';
     const page = { order, limit: body.page_size, cursor, skipPrevious: true } as const;
@@ -158,7 +158,7 @@ export class RunsV2Controller {
 
   @Get('runs/:run_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get a run (second version)' })
   @Answers({ 200: shape.asText(runV2) })
   async one(
@@ -179,7 +179,7 @@ export class RunsV2Controller {
   @Post('datasets/:dataset_id/experiment-runs')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get the runs of experiments side by side (second version)' })
   @Answers({ 200: shape.asText(experimentRuns) })
   async experiments(

@@ -1,5 +1,5 @@
-import type { Vocabulary } from './filter-sql';
-import { latencyOf } from '../sql';
+import type { Vocabulary } from '../common/filter-sql';
+import { latencyOf } from '../common/sql';
 
 const METADATA = `(searchable_json(r.extra) -> 'metadata')`;
 

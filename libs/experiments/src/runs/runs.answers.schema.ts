@@ -5,7 +5,7 @@ import { feedback, feedbackStatistics } from '../feedback/feedback.answers.schem
 import { RUN_TYPES } from './run-json';
 import { USAGE_MEMBERS } from './run-usage';
 import { UNKNOWN_STATS } from './run-stats.queries';
-import { LEFT_OUT } from '../compare/comparison-view.render';
+import { LEFT_OUT } from '../compare/comparison-view-rows.queries';
 
 const { any, boolean, either, free, integer, list, map, noted, nothing } = shape;
 const { nullable, number, object, oneOf, text, time, unused, uuid } = shape;

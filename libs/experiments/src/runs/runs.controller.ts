@@ -16,11 +16,11 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
-import { experimentsView } from '../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from '../reading.http';
-import { RunAttachments } from '../storage/attachment-urls.service';
+import { found, idPath, JSON_TEXT, oneOrMany, sent } from '../common/reading';
+import { RunAttachments } from './run-attachments.service';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';
@@ -102,7 +102,7 @@ export class RunsController {
   @Post('query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Query runs', description: 'Pages follow `cursors.next`; it is null on the last one.' })
   @Answers({ 200: shape.asText(runsPage) })
   async query(
@@ -124,7 +124,7 @@ export class RunsController {
   @Post('stats')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get statistics of runs', description: 'Over all runs that the same query would find.' })
   @Answers({ 200: shape.asText(runStats), 400: 'The query cannot be answered.' })
   async stats(@Context() context: CommandContext, @Body(statsBody) asked: Infer<typeof statsBody>): Promise<string> {
@@ -134,7 +134,7 @@ export class RunsController {
 
   @Get(':run_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Get a run',
     description: 'Runs that were replaced when their row was filled are found as well.',
@@ -163,8 +163,8 @@ function filterOf(asked: Omit<Infer<typeof statsBody>, 'group_by' | 'groups' | '
     runType: asked.run_type === undefined ? undefined : [asked.run_type],
     session: asked.session,
     referenceExample: asked.reference_example,
-    startTime: iso(asked.start_time),
-    endTime: iso(asked.end_time),
+    startTime: asked.start_time?.iso,
+    endTime: asked.end_time?.iso,
     error: asked.error,
     isRoot: asked.is_root,
     filters: [asked.filter, asked.search_filter].flatMap((source) => source || []),

@@ -1,15 +1,15 @@
 import type { Pool } from 'pg';
-import { FilterError } from './filter.errors';
-import { compileFilter } from './filter-sql';
+import { FilterError } from '../common/filter.errors';
+import { compileFilter } from '../common/filter-sql';
 import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { answer, batches, type Sized } from '../storage/pieces';
-import { object, nulled, text } from '../platform-json';
+import { object, nulled, text } from '../common/platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
-import { attachmentUrls, type AttachmentLinks } from '../storage/attachment-urls.service';
+import { attachmentUrls, type AttachmentLinks } from './run-attachments.service';
 import { ALWAYS_SHOWN, leftOutMember, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
 import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs-vocabulary';
-import { all, isoTime, Parameters } from '../sql';
+import { all, isoTime, Parameters } from '../common/sql';
 
 /** Which runs. Times are ISO texts; `startTime` and `endTime` bound the start of the run, both inclusive. */
 export interface RunFilter {

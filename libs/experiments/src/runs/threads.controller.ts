@@ -2,8 +2,8 @@ import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, s
 import { type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
-import { found, oneOrMany } from '../reading.http';
-import { experimentsView } from '../sessions/experiments.projection';
+import { found, oneOrMany } from '../common/reading';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { readThread } from './threads.queries';
 
 const threadPath = object({ thread_id: note(str(), 'Name of a thread, as the metadata of runs have it.') });
@@ -32,7 +32,7 @@ export class ThreadsController {
   constructor(private readonly pool: Pool) {}
 
   @Get()
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get the messages of a thread' })
   @Answers({ 200: answered })
   async find(

@@ -3,9 +3,9 @@ import { BadRequest, type Infer, int, note, object, optional, refine, str, uuid 
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { array } from '../platform-json';
-import { JSON_TEXT, oneOrMany, searchedObject } from '../reading.http';
-import { experimentsView } from './experiments.projection';
+import { array } from '../common/platform-json';
+import { JSON_TEXT, oneOrMany, searchedObject } from '../common/reading';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { experiments } from './sessions.answers.schema';
 import { EXPERIMENT_ORDERS, listExperiments, SCORE_OPERATORS } from './sessions.queries';
 
@@ -47,7 +47,7 @@ export class ExperimentsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name], compressed: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
   @Describe({
     summary: 'List the experiments of all datasets',
     description: 'With the name of the dataset, the number of all that match, and the datasets that they are on.',

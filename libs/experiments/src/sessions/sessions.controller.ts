@@ -30,14 +30,14 @@ import {
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { experimentsView } from './experiments.projection';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
-import { type OpaqueBody, readOpaqueBody } from '../opaque.body';
-import { array } from '../platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../reading.http';
+import { type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
+import { array } from '../common/platform-json';
+import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
 import type { SessionChanges } from './experiment';
 import { plainSession, session } from './sessions.answers.schema';
 import { SessionCommands } from './sessions.commands';
@@ -146,7 +146,7 @@ export class SessionsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name], compressed: true, programs: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, programs: true })
   @Describe({
     summary: 'List sessions: experiments and tracing projects',
     takes: ['If-None-Match'],
@@ -167,7 +167,7 @@ export class SessionsController {
 
   @Get(':session_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get a session with its statistics', takes: ['If-None-Match'], gives: ['ETag'] })
   @Answers({ 200: shape.asText(session), 304: null })
   async one(
@@ -182,7 +182,7 @@ export class SessionsController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({
     summary: 'Create a session',
     description: 'With `upsert`, one that has this name is changed instead.',
@@ -210,7 +210,7 @@ export class SessionsController {
       name,
       description: given.description ?? null,
       start_time: (given.start_time ?? instant()).iso,
-      end_time: iso(given.end_time) ?? null,
+      end_time: given.end_time?.iso ?? null,
       extra: sent.members().get('extra') ?? null,
       reference_dataset_id: given.reference_dataset_id ?? null,
       default_dataset_id: given.default_dataset_id ?? null,
@@ -222,7 +222,7 @@ export class SessionsController {
 
   @Patch(':session_id')
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Change a session', path: sessionPath, body: patchBody, takes: ['x-reason'] })
   @Answers({ 200: shape.asText(plainSession), 409: 'There is a session of this name.' })
   async patch(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
@@ -268,7 +268,7 @@ function changesIn(
   return {
     name,
     description,
-    end_time: iso(given.end_time),
+    end_time: given.end_time?.iso,
     default_dataset_id,
     extra: sent.members().get('extra'),
     trace_tier,

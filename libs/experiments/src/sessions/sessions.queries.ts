@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import type { SessionCreated } from './experiment';
 import type { SessionEntity } from './session.entity';
-import { compileFilter, type Vocabulary } from '../runs/filter-sql';
-import { number, object, raw, text } from '../platform-json';
+import { compileFilter, type Vocabulary } from '../common/filter-sql';
+import { number, object, raw, text } from '../common/platform-json';
 import { USAGE_MEMBERS } from '../runs/run-usage';
 import type { SessionChanges } from './experiment';
-import { all, containing, isoTime, Parameters } from '../sql';
+import { all, containing, isoTime, Parameters } from '../common/sql';
 
 /** Filters, order and page of a list of sessions. */
 interface SessionQuery {

@@ -8,7 +8,7 @@ import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Pool } from 'pg';
 import { createSession, sessionStream } from './experiment';
-import { tracingProjectId } from '../ids';
+import { tracingProjectId } from '../common/ids';
 import { SessionExists } from './session.errors';
 import { SessionCommands, unlessGone } from './sessions.commands';
 

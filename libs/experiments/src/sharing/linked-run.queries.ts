@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { array, number, object, raw, text } from '../platform-json';
+import { array, number, object, raw, text } from '../common/platform-json';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { metadataOf } from '../runs/runs-v2-json';
-import { isoTime, latencyOf } from '../sql';
+import { isoTime, latencyOf } from '../common/sql';
 import type { Hideable } from './share-link';
 import type { OpenLink } from './share-links.service';
 

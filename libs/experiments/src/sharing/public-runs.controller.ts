@@ -16,13 +16,13 @@ import {
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { Pool } from 'pg';
-import { found, idPath, JSON_TEXT, oneOrMany, sent } from '../reading.http';
+import { found, idPath, JSON_TEXT, oneOrMany, sent } from '../common/reading';
 import { decodeCursor } from '../runs/run-cursor';
 import { RUN_SELECT } from '../runs/run-json';
 import { run, runsPage, runV2 } from '../runs/runs.answers.schema';
 import { findRun, findRunPage, queryRuns, type RunFilter } from '../runs/runs.queries';
 import { V2_SELECTS } from '../runs/runs-v2-json';
-import { renderRunsV2 } from '../runs/runs-v2.render';
+import { renderRunsV2 } from '../runs/runs-v2.queries';
 import { batches, pieces } from '../storage/pieces';
 import { PublicReading } from './public-reading.service';
 import type { SharedRun } from './shares.service';

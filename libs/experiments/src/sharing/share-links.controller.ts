@@ -12,8 +12,8 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
-import { idPath, pageOf100 } from '../reading.http';
-import { experimentsView } from '../sessions/experiments.projection';
+import { idPath, pageOf100 } from '../common/reading';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { HIDEABLE, type Hideable, LINK_KINDS } from './share-link';
 import { type ListedLink, ShareLinks } from './share-links.service';
 
@@ -74,7 +74,7 @@ const links = shape.object('ShareLinks', {
   offset: noted(integer, 'Value for `offset` to get the next page.'),
 });
 const page = object(pageOf100);
-const VIEWS = { views: [experimentsView.name] };
+const VIEWS = { views: [EXPERIMENTS_VIEW] };
 
 /** Links to comparisons and runs, for whoever has them. */
 @Area('Sharing')

@@ -4,8 +4,8 @@ import type { CommandContext } from '@fairlead/api';
 import { BadRequest, HttpProblem, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { experimentsView } from '../sessions/experiments.projection';
-import { isoTime } from '../sql';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { isoTime } from '../common/sql';
 import { createLink, deleteLink, type Hideable, type ShareLink, shareLinkModel } from './share-link';
 
 /** Time for which a new link, and its end, wait until they have taken effect (ms). */
@@ -134,7 +134,7 @@ export class ShareLinks {
 
   /** @throws HttpProblem 503 when what was written does not count in time */
   private async effective(position: bigint): Promise<void> {
-    if (await this.followers.shown(position, experimentsView.name, VIEW_MS)) return;
+    if (await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS)) return;
     throw new HttpProblem(503, 'The change is stored and has not taken effect yet, try again.', {
       headers: { 'retry-after': '1' },
     });

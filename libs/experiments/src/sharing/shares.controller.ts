@@ -4,8 +4,8 @@ import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
 import { Pool } from 'pg';
 import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
-import { found, idPath } from '../reading.http';
-import { experimentsView } from '../sessions/experiments.projection';
+import { found, idPath } from '../common/reading';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Shares } from './shares.service';
 
 const runPath = idPath('run_id');
@@ -25,7 +25,7 @@ const sharedDataset = shape.object('SharedDataset', {
   share_token,
 });
 const token = shape.object('ShareToken', { share_token });
-const VIEWS = { views: [experimentsView.name] };
+const VIEWS = { views: [EXPERIMENTS_VIEW] };
 
 /** Says what whoever has a token may read without a key. */
 @Area('Sharing')

@@ -4,8 +4,8 @@ import { BadRequest, HttpProblem } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { experimentsView } from '../sessions/experiments.projection';
-import { isoTime } from '../sql';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { isoTime } from '../common/sql';
 import { share, type ShareKind, shareModel, unshare } from './share';
 
 /** Time for which sharing, and its end, wait until they have taken effect (ms). */
@@ -153,7 +153,7 @@ export class Shares {
 
   /** @throws HttpProblem 503 when what was written does not count in time */
   private async effective(position: bigint): Promise<void> {
-    if (await this.followers.shown(position, experimentsView.name, VIEW_MS)) return;
+    if (await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS)) return;
     throw new HttpProblem(503, 'The change is stored and has not taken effect yet, try again.', {
       headers: { 'retry-after': '1' },
     });

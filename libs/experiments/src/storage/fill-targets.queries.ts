@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { exampleId } from '../ids';
+import { exampleId } from '../common/ids';
 
 /** The experiment that is to be filled. */
 export interface Filled {

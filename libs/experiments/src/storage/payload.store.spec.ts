@@ -5,7 +5,7 @@ import { v4 as uuid } from 'uuid';
 import { experimentsMigrations } from '../migrations';
 import { PayloadGone } from './payload.errors';
 import { PayloadStore, readWithin } from './payload.store';
-import { BLOCK_BYTES } from '../upload/upload-blocks';
+import { BLOCK_BYTES } from './upload-blocks';
 
 describe('a payload being written', () => {
   let database: TestDatabase;

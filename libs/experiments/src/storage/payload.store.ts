@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { to } from 'pg-copy-streams';
 import { copiedFields } from './copy-rows';
-import { PayloadDraft } from './payload.draft';
-import { blocksOf } from './payload.frames';
-import { BLOCK_BYTES } from '../upload/upload-blocks';
+import { PayloadDraft } from './payload-draft.store';
+import { blocksOf } from './payload-frames';
+import { BLOCK_BYTES } from './upload-blocks';
 
 /** Chunks that one query reads, 1 MB as they are stored: it is in memory until the reader has taken it. */
 const CHUNKS_AT_ONCE = 128;

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import { numberedIds } from '../ids';
+import { numberedIds } from '../common/ids';
 import { findFillTargets, type NumberedPlace, placesOf } from './fill-targets.queries';
-import type { UploadFacts } from './persist.runs';
+import type { UploadFacts } from './run-writer.store';
 
 /** Columns of a run that came within an upload. */
 const RUN = `tenant_id, id, session_id, dataset_id, example_id, example_from, name, run_type, start_time, end_time, status,

@@ -5,8 +5,8 @@ import { experimentsReadModels } from '../read-models';
 import { again, failed, filling, fillsOf, numbered, scored } from '../testing/filling';
 import { startUploading, type Uploading } from '../testing/uploading';
 import { PayloadStore } from './payload.store';
-import { PayloadSweeper } from './payload-sweep.worker';
-import { PersistRuns } from './persist.consumer';
+import { PayloadSweeper } from './payload-sweeper.worker';
+import { PersistRuns } from './persist-runs.consumer';
 
 let service: Uploading;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { uuidBytes } from '../ids';
+import { uuidBytes } from '../common/ids';
 import { ID_BYTES, IdTable } from './id-table';
 
 const DIGEST_BYTES = 16;

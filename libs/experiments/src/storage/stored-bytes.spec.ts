@@ -2,8 +2,8 @@ import { type Recorded, StoredBytes } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experiment, startUploading, type Uploading } from '../testing/uploading';
-import { experimentsView } from '../sessions/experiments.projection';
-import { DELETED_UPLOADS } from './payload-sweep.worker';
+import { experimentsView } from '../experiments.projection';
+import { DELETED_UPLOADS } from './payload-sweeper.worker';
 
 /** Bytes that the workspaces of this test may store. */
 const LIMIT = 20_000;

@@ -1,6 +1,6 @@
 import { canonicalUuid, datetime, INVALID, ParseContext, type Schema } from '@fairlead/schema';
 import { MemberNames, type NamedMembers } from './json-members';
-import { elementSlices } from '../upload/json-slices';
+import { elementSlices } from '../common/json-slices';
 import { sentScore } from '../feedback/sent-score';
 import { scoreSchema } from '../upload/upload-schema';
 

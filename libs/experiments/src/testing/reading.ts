@@ -25,7 +25,7 @@ import { ComparativeExperimentCommands } from '../comparative/comparative-experi
 import { ComparativeExperimentsController } from '../comparative/comparative-experiments.controller';
 import { comparativeExperimentsView } from '../comparative/comparative-experiments.projection';
 import { CompareController } from '../compare/compare.controller';
-import { Comparisons } from '../compare/compare.service';
+import { Comparisons } from '../compare/comparisons.service';
 import { ComparisonViewController } from '../compare/comparison-view.controller';
 import { DatasetCommands } from '../datasets/datasets.commands';
 import { DatasetFilesController } from '../datasets/dataset-files.controller';
@@ -35,7 +35,7 @@ import { ExampleAttachmentsController } from '../examples/example-attachments.co
 import { ExampleAttachments } from '../examples/example-attachments.service';
 import { ExampleWritesController } from '../examples/example-writes.controller';
 import { ExamplesController } from '../examples/examples.controller';
-import { experimentsView } from '../sessions/experiments.projection';
+import { experimentsView } from '../experiments.projection';
 import { AwaitedFeedback } from '../feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from '../feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from '../feedback/feedback-configs.controller';
@@ -43,12 +43,12 @@ import { RunUrlController } from '../runs/run-url.controller';
 import { ThreadsController } from '../runs/threads.controller';
 import { FeedbackController } from '../feedback/feedback.controller';
 import { InfoController } from '../info.controller';
-import { ExperimentLimits } from '../limits';
-import { LiveRunsThread } from '../runs/live/live-runs.thread';
+import { ExperimentLimits } from '../common/experiment-limits';
+import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { LiveRunsController } from '../runs/live/live-runs.controller';
 import { experimentsMigrations } from '../migrations';
 import { PayloadStore } from '../storage/payload.store';
-import { PublicUrl, RunAttachments } from '../storage/attachment-urls.service';
+import { PublicUrl, RunAttachments } from '../runs/run-attachments.service';
 import { RunAttachmentsController } from '../runs/run-attachments.controller';
 import { RunsController } from '../runs/runs.controller';
 import { RunsV2Controller } from '../runs/runs-v2.controller';
@@ -66,7 +66,7 @@ import { SharesController } from '../sharing/shares.controller';
 import { SessionCommands } from '../sessions/sessions.commands';
 import { ExperimentsController } from '../sessions/experiments.controller';
 import { SessionsController } from '../sessions/sessions.controller';
-import { UploadThread } from '../upload/upload.thread';
+import { UploadThread } from '../upload/upload-thread.service';
 
 export interface Answer {
   readonly status: number;

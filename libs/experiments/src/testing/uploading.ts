@@ -24,7 +24,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as uuid } from 'uuid';
 import { ExperimentsModule } from '../experiments.module';
-import type { ExperimentLimits } from '../limits';
+import type { ExperimentLimits } from '../common/experiment-limits';
 import { experimentsMigrations } from '../migrations';
 
 interface Answer {

@@ -10,7 +10,7 @@ import {
   placesOf,
 } from '../storage/fill-targets.queries';
 import { contentDigest, type FillRow, fillRows, type FillRows } from '../storage/row-contents';
-import { memberSlices } from './json-slices';
+import { memberSlices } from '../common/json-slices';
 import type { ExperimentFacts } from './upload-answer';
 import type { CheckedUpload } from './upload-check';
 

@@ -1,6 +1,5 @@
 import { PayloadTooLarge } from '@fairlead/schema';
-import { stringEnd } from './json-scanner';
-import { stringValue } from './json-slices';
+import { stringEnd, stringValue } from '../common/json-slices';
 import type { CutBody, LargePart } from './part-cutter';
 
 /** Most bytes of what a cutter keeps. */

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseJson as explainJson, Unprocessable } from '@fairlead/schema';
+import { stringEnd } from '../common/json-slices';
 import { LimitExceeded } from './upload.errors';
 
 /** The bytes are no JSON text; `offset` counts bytes from the start of the body. */
@@ -53,9 +54,6 @@ const enum Token {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-/** Most strings end this early; a call of the native search costs as much as so many bytes. */
-const NEAR_BYTES = 24;
 const PLAIN = 0;
 const OPEN = 2;
 const CLOSE = 3;
@@ -260,31 +258,6 @@ function scalarEnd(chunk: Buffer, start: number): number {
   let i = start;
   while (i < chunk.length && CLASSES[chunk[i]!] === PLAIN && chunk[i] !== 0x2c) i++;
   return i;
-}
-
-/**
- * The place of the quote that ends a string whose next byte is at `start`. Without one in this chunk the chunk's length,
- * or one more when its last byte escapes the first of the next chunk.
- */
-export function stringEnd(chunk: Buffer, start: number): number {
-  const { length } = chunk;
-  let i = start;
-  for (;;) {
-    const near = Math.min(i + NEAR_BYTES, length);
-    let byte = 0;
-    while (i < near && (byte = chunk[i]!) !== QUOTE && byte !== BACKSLASH) i++;
-    if (i < near && byte === QUOTE) return i;
-    if (i >= length) return length;
-    // In a long string the native search is several times faster; a quote after an odd number of backslashes is escaped.
-    const first = i;
-    const found = chunk.indexOf(QUOTE, i);
-    const end = found < 0 ? length : found;
-    let backslashes = 0;
-    while (end - backslashes > first && chunk[end - backslashes - 1] === BACKSLASH) backslashes++;
-    if (backslashes % 2 === 0) return end;
-    i = end + 1;
-    if (i > length) return i;
-  }
 }
 
 /** The value of a slice. @throws JsonSyntaxError when it is no JSON or no UTF-8, its offset counted from `offset`. */

@@ -1,6 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { DatasetFacts, DatasetHoldings, ExperimentFilled, ExperimentUploaded } from '../sessions/experiment';
-import { number, object, raw, text, time } from '../platform-json';
+import { number, object, raw, text, time } from '../common/platform-json';
 
 /** Members that are filled in when the runs have been stored, or that uploads say nothing of. */
 const UNKNOWN = {

@@ -1,4 +1,4 @@
-import { ExperimentLimits } from '../limits';
+import { ExperimentLimits } from '../common/experiment-limits';
 import { experiment, row } from '../testing/uploading';
 import { UploadCheck, type Verdict } from './upload-check';
 

@@ -1,6 +1,6 @@
 import { check, type Infer, INVALID, ParseContext, type Problem, Problems, type Schema } from '@fairlead/schema';
 import { JsonScanner, JsonSyntaxError, type JsonVisitor, parseJson } from './json-scanner';
-import type { ExperimentLimits } from '../limits';
+import type { ExperimentLimits } from '../common/experiment-limits';
 import { LimitExceeded, type LimitName } from './upload.errors';
 import { feedbackSchema, type Header, headerMembers, headerSchema, rowSchema, uploadSchema } from './upload-schema';
 import { readRow } from '../storage/stored-row';

@@ -1,4 +1,4 @@
-import type { ExperimentLimits } from '../limits';
+import type { ExperimentLimits } from '../common/experiment-limits';
 import { LimitExceeded } from './upload.errors';
 
 /** Output below this is never taken for a decompression bomb. */

@@ -16,18 +16,18 @@ import { serviceCaller } from '@fairlead/eventing';
 import { type Infer, note, object, optional, RequestTimeout, uuid } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ExperimentLimits } from '../limits';
-import { Fills } from './fill.service';
+import { ExperimentLimits } from '../common/experiment-limits';
+import { Fills } from './fills.service';
 import { LimitExceeded } from './upload.errors';
 import { uploaded } from '../sessions/sessions.answers.schema';
 import type { CheckedUpload } from './upload-check';
 import { uploadSchema } from './upload-schema';
-import { BLOCK_BYTES, paced, RING_BLOCKS } from './upload-blocks';
-import { decompressed } from './upload.decompress';
-import { Gate } from './upload.gate';
-import { UploadReceiver } from './upload.receiver';
-import { Uploads } from './upload.service';
-import { UploadThread } from './upload.thread';
+import { BLOCK_BYTES, paced, RING_BLOCKS } from '../storage/upload-blocks';
+import { decompressed } from './decompress';
+import { Gate } from './gate';
+import { UploadReceiver } from './upload-receiver.service';
+import { Uploads } from './uploads.service';
+import { UploadThread } from './upload-thread.service';
 
 /** Time for which an upload waits for its turn (ms). */
 const PATIENCE_MS = 3000;

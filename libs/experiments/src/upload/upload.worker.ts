@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import type { ExperimentLimits } from '../limits';
-import { serveCheck } from './upload.checker';
-import { serveZstd } from './upload.zstd';
+import type { ExperimentLimits } from '../common/experiment-limits';
+import { serveCheck } from './upload-checker';
+import { serveZstd } from './zstd-decoder';
 
 /** Work for the thread: one upload to check, or to decode, at a port of its own. */
 export interface Job {

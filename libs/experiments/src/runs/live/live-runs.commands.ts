@@ -2,13 +2,13 @@ import { AppendTooLarge, type Caller } from '@fairlead/eventing';
 import { Conflict, Forbidden, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { type RunsReceived, sessionStream } from '../../sessions/experiment';
-import { experimentsView } from '../../sessions/experiments.projection';
+import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
 import type { PayloadStore } from '../../storage/payload.store';
 import { bytesOfRuns } from '../run-bytes';
-import { leftOut, type SentParts, type SentRun } from './live-runs.body';
-import { findSessions, makeSessions, type Parts } from './live-runs.sessions';
+import { leftOut, type SentParts, type SentRun } from './live-runs-body';
+import { findSessions, makeSessions, type Parts } from './live-sessions.commands';
 import type { LargePart } from '../../upload/part-cutter';
 import { splitRuns } from './live-runs-split';
 
@@ -234,7 +234,7 @@ export async function sessionOfRun(
     (await pool.query<{ session_id: string; session_name: string }>(text, [id, tenantId])).rows[0];
   const found = await look();
   if (found) return found;
-  await consistency.upToDate(tenantId, [experimentsView.name]);
+  await consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
   return look();
 }
 
@@ -245,7 +245,7 @@ async function findPlaces(parts: Parts, tenantId: string, sent: readonly SentRun
   const placed = new Set(sent.filter(isPlaced).map(({ change }) => change.id));
   if (ids.every((id) => places.has(id) || placed.has(id))) return places;
   // Only the run tells where its change belongs.
-  await parts.consistency.upToDate(tenantId, [experimentsView.name]);
+  await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
   return placesOf(parts, tenantId, ids);
 }
 

@@ -16,21 +16,21 @@ import { NotFound, requireSame } from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { batchBody, MOST_BYTES, runBody, runChange, type SentParts } from './live-runs.body';
+import { batchBody, MOST_BYTES, runBody, runChange, type SentParts } from './live-runs-body';
 import { receiveRuns, sessionOfRun } from './live-runs.commands';
 import { mostOfPart } from './live-runs-split';
-import type { BodyKind } from './live-runs.read';
+import type { BodyKind } from './read-run-body';
 import { nothingStored, refusedList } from '../../refused/refusal';
 import { RefusedItems } from '../../refused/refused-items.store';
-import { LiveRunsThread } from './live-runs.thread';
-import { ExperimentLimits } from '../../limits';
+import { LiveRunsThread } from './live-runs-thread.service';
+import { ExperimentLimits } from '../../common/experiment-limits';
 import { JsonCutter } from '../../upload/json-cutter';
-import { readCut } from '../../upload/parts.body';
+import { readCut } from '../../upload/parts-body.schema';
 import { SessionCommands } from '../../sessions/sessions.commands';
 import { PayloadStore } from '../../storage/payload.store';
-import { idPath } from '../../reading.http';
+import { idPath } from '../../common/reading';
 import { type CutBody, type LargePart, PartCutter } from '../../upload/part-cutter';
-import { UploadThread } from '../../upload/upload.thread';
+import { UploadThread } from '../../upload/upload-thread.service';
 
 /**
  * Bytes that are kept of a body. Clients end a batch with the run by which it exceeds what they were told, so

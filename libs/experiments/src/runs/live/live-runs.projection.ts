@@ -1,9 +1,10 @@
 import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { RunAttachment, RunChange, RunsReceived } from '../../sessions/experiment';
+import type { RunAttachment, RunChange } from '../run-change';
+import type { RunsReceived } from '../../sessions/experiment';
 import { sessionFeedbackStatistics } from '../../feedback/feedback-statistics.queries';
 import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from '../run-usage';
-import { latencyOf } from '../../sql';
+import { latencyOf } from '../../common/sql';
 import { bytesOfRuns } from '../run-bytes';
 
 /** Name that is stored of a run without one. */

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { HttpProblem } from '@fairlead/schema';
-import type { SentExamples } from '../../examples/examples.body';
-import { type ExamplesToRead, readExamplesBody } from '../../examples/examples.read';
-import type { SentParts } from './live-runs.body';
-import { type BodyToRead, readRunBody } from './live-runs.read';
+import type { SentExamples } from '../../examples/examples-body';
+import { type ExamplesToRead, readExamplesBody } from '../../examples/read-examples';
+import type { SentParts } from './live-runs-body';
+import { type BodyToRead, readRunBody } from './read-run-body';
 
 /** A body to read, of runs or of examples. */
 export type AnyBody = BodyToRead | ExamplesToRead;

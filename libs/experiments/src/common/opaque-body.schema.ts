@@ -1,0 +1,59 @@
+import { requireJson } from '@fairlead/api';
+import { readStream } from '@fairlead/edge';
+import { parseJsonInTurns, UnsupportedMediaType } from '@fairlead/schema';
+import type { FastifyRequest } from 'fastify';
+import { isNothing, memberSlices, present } from './json-slices';
+
+/** Most bytes of such a body. The event that is made of it is smaller. */
+const MOST_BYTES = 2 * 1024 * 1024;
+
+/** A JSON body whose members can be had as the text that was sent. */
+export class OpaqueBody {
+  constructor(private readonly bytes: Buffer) {}
+
+  /**
+   * Members by name as JSON text; members that are absent or null are left out. `within` names a member to look into
+   * instead of the body.
+   */
+  members(within?: string): ReadonlyMap<string, string> {
+    const outer = within === undefined ? this.bytes : present(memberSlices(this.bytes).get(within));
+    const texts = new Map<string, string>();
+    for (const [name, slice] of outer ? memberSlices(outer) : []) {
+      if (present(slice)) texts.set(name, slice.toString('utf8'));
+    }
+    return texts;
+  }
+
+  /** Names of the members, of the body or of the member `within`, that hold something and are not among the known ones. */
+  others(known: ReadonlySet<string>, within?: string): string[] {
+    const outer = within === undefined ? this.bytes : present(memberSlices(this.bytes).get(within));
+    const slices = outer ? [...memberSlices(outer)] : [];
+    return slices.flatMap(([name, slice]) => (known.has(name) || isNothing(slice) ? [] : name));
+  }
+}
+
+/**
+ * Reads and parses the JSON body of a route that takes the stream, within the limits of all bodies and of 2 MiB at most; `request.body` is its
+ * value afterwards.
+ * @throws PayloadTooLarge, Unprocessable for what is no JSON, UnsupportedMediaType, RequestTimeout
+ */
+export async function readOpaqueBody(request: FastifyRequest): Promise<OpaqueBody> {
+  const { body, depth, values } = request.limits;
+  const bytes = await readJson(request, Math.min(body, MOST_BYTES));
+  request.body = bytes.length ? await parseJsonInTurns(bytes, depth, values) : undefined;
+  return new OpaqueBody(bytes[0] === 0xef ? bytes.subarray(3) : bytes);
+}
+
+/** As `readBytes`. @throws also Unprocessable when the content type says that it is no JSON */
+export async function readJson(request: FastifyRequest, most: number): Promise<Buffer> {
+  const bytes = await readBytes(request, most);
+  requireJson(request, bytes);
+  return bytes;
+}
+
+/** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout, Unavailable */
+export async function readBytes(request: FastifyRequest, most: number): Promise<Buffer> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
+  return readStream(request, most);
+}

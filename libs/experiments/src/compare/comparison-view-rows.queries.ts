@@ -1,0 +1,137 @@
+import type { Pool } from 'pg';
+import { attachmentUrls, type AttachmentLinks } from '../runs/run-attachments.service';
+import { preview } from './compare-json';
+import { exampleMembers, readCurrentExamples } from '../examples/examples.queries';
+import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
+import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
+import { array, object, raw, text } from '../common/platform-json';
+import { runMembers, type RunRow } from '../runs/run-json';
+import { readRuns } from '../runs/runs.queries';
+
+/** Options for rendering examples and their runs. */
+interface Shown {
+  readonly sessionIds: readonly string[];
+  /** Texts are cut short. */
+  readonly preview: boolean;
+  /** Feedback of this comparison, beside that on each run by itself. */
+  readonly comparativeExperiment?: string;
+  readonly links: AttachmentLinks;
+}
+
+const PREVIEW_BYTES = 1024;
+
+/** Members of RunSchemaComparisonView that other views of a run do not have, or have otherwise. */
+export const LEFT_OUT: readonly string[] = [
+  'child_run_ids',
+  'direct_child_run_ids',
+  'parent_run_ids',
+  'prompt_token_details',
+  'completion_token_details',
+  'prompt_cost_details',
+  'completion_cost_details',
+  'price_model_id',
+  'first_token_time',
+  'messages',
+  'last_queued_at',
+  'in_dataset',
+  'share_token',
+  'trace_tier',
+  'trace_first_received_at',
+  'ttl_seconds',
+  'trace_upgrade',
+  'reference_dataset_id',
+  'thread_id',
+];
+
+/** Examples with their runs in the sessions, in the order of `ids`, each as the text of an ExampleWithRunsCH. */
+export async function renderView(
+  pool: Pool,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+  shown: Shown,
+): Promise<string[]> {
+  return renderExamples(
+    pool,
+    tenantId,
+    datasetId,
+    ids,
+    shown.sessionIds,
+    (runs) => renderRuns(pool, tenantId, runs, shown),
+    shown.preview,
+  );
+}
+
+/** Examples in the order of `ids`, each with what `render` makes of its runs, in the order of the sessions. */
+export async function renderExamples(
+  pool: Pool,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+  sessionIds: readonly string[],
+  render: (runs: readonly RunRow[]) => Promise<readonly string[]>,
+  short = false,
+): Promise<string[]> {
+  const [examples, keys] = await Promise.all([
+    readCurrentExamples(pool, datasetId, ids),
+    pool.query<{ id: string }>(
+      `select id from runs where example_id = any($1::uuid[]) and session_id = any($2::uuid[]) and parent_run_id is null
+       order by array_position($1::uuid[], example_id), array_position($2::uuid[], session_id), row_number, id`,
+      [ids, sessionIds],
+    ),
+  ]);
+  const runs = await readRuns(
+    pool,
+    tenantId,
+    keys.rows.map(({ id }) => id),
+  );
+  const rendered = await render(runs);
+  const byExample = new Map<string, string[]>();
+  runs.forEach((run, index) => {
+    const list = byExample.get(run.example_id ?? '') ?? [];
+    list.push(rendered[index] ?? 'null');
+    byExample.set(run.example_id ?? '', list);
+  });
+  return ids.flatMap((id) => {
+    const example = examples.get(id);
+    if (!example) return [];
+    const members = exampleMembers(example);
+    const cut = short ? { inputs: shortened(members.inputs), outputs: shortened(members.outputs) } : {};
+    return [object({ ...members, ...cut, runs: array(byExample.get(id) ?? []) })];
+  });
+}
+
+async function renderRuns(pool: Pool, tenantId: string, runs: readonly RunRow[], shown: Shown): Promise<string[]> {
+  const ids = runs.map(({ id }) => id);
+  const [statistics, urls, feedback] = await Promise.all([
+    runFeedbackStatistics(pool, tenantId, ids),
+    Promise.all(runs.map(async (run) => attachmentUrls(await shown.links(run)))),
+    pool.query<FeedbackRow>(
+      `select ${FEEDBACK_COLUMNS} from feedback f
+       where f.run_id = any($1::uuid[]) and f.tenant_id = $3 and (f.comparative_experiment_id is null or f.comparative_experiment_id = $2)
+       order by f.created_at desc, f.id desc`,
+      [ids, shown.comparativeExperiment ?? null, tenantId],
+    ),
+  ]);
+  const byRun = new Map<string | null, FeedbackRow[]>();
+  for (const row of feedback.rows) byRun.set(row.run_id, [...(byRun.get(row.run_id) ?? []), row]);
+  return runs.map((run, nth) => {
+    const members: Record<string, string> = {
+      ...runMembers(run, statistics.get(run.id), urls[nth]),
+      feedbacks: array((byRun.get(run.id) ?? []).map(feedbackJson)),
+    };
+    for (const name of LEFT_OUT) delete members[name];
+    if (!shown.preview) return object(members);
+    const previews = {
+      inputs_preview: text(preview(run.inputs, PREVIEW_BYTES)),
+      outputs_preview: text(preview(run.outputs, PREVIEW_BYTES)),
+    };
+    return object({ ...members, ...previews, inputs: 'null', outputs: 'null' });
+  });
+}
+
+/** An object as it is when it is short, else one that holds its beginning as text. */
+function shortened(json: string | undefined): string {
+  if (json === undefined || json.length <= PREVIEW_BYTES) return raw(json);
+  return object({ preview: text(preview(json, PREVIEW_BYTES)) });
+}

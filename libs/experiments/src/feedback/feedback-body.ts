@@ -1,0 +1,150 @@
+import {
+  bool,
+  datetime,
+  type Infer,
+  instant,
+  int,
+  list,
+  literal,
+  type Loc,
+  note,
+  num,
+  object,
+  optional,
+  rawDict,
+  str,
+  union,
+  uuid,
+} from '@fairlead/schema';
+import type { FeedbackAdded } from '../sessions/experiment';
+import type { OpaqueBody } from '../common/opaque-body.schema';
+import { sentScore } from './sent-score';
+import { CONFIG_NOTES, FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
+
+/** Feedback that came among the parts of a request. */
+export interface SentFeedback {
+  readonly data: FeedbackAdded['data'];
+  readonly loc: Loc;
+  /** The session that it names. */
+  readonly sessionId?: string;
+  /** Members that were sent and are not kept. */
+  readonly ignored: readonly string[];
+}
+
+export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
+
+const anyText = () => str({ anyText: true });
+/** Configuration of a key: the way its scores are to be read. */
+export const configSchema = object(
+  {
+    type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
+    min: note(optional(num()), CONFIG_NOTES.min),
+    max: note(optional(num()), CONFIG_NOTES.max),
+    is_lower_score_better: note(optional(bool()), 'True: comparisons count a lower score as better. Default false.'),
+    categories: note(
+      optional(
+        list(
+          object({
+            value: note(num(), CONFIG_NOTES.value),
+            label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
+          }),
+        ),
+      ),
+      CONFIG_NOTES.categories,
+    ),
+  },
+  'FeedbackConfig',
+);
+
+/** Body of POST /feedback, and of a feedback among the parts of a multipart body. */
+export const feedbackBody = object(
+  {
+    created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
+    modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
+    key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
+    score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
+    value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
+    comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
+    correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+    feedback_group_id: note(
+      optional(uuid()),
+      'Accepted because clients send it; not kept, which the header `Warning` says.',
+    ),
+    comparative_experiment_id: note(optional(uuid()), 'Comparative experiment that the feedback belongs to.'),
+    run_id: note(optional(uuid()), 'Run that the feedback is on; required without `session_id`.'),
+    session_id: note(optional(uuid()), 'Session that the feedback is on; required without `run_id`.'),
+    trace_id: note(optional(uuid()), 'Trace of the run; found by `run_id`.'),
+    start_time: note(optional(datetime()), 'Start of the run; found by `run_id`.'),
+    id: note(
+      optional(uuid()),
+      'Identifier that the feedback gets; sent again, it answers what is stored. Absent: the service makes one.',
+    ),
+    feedback_source: note(
+      optional(
+        object(
+          {
+            type: note(optional(literal(SOURCES), 'api'), FEEDBACK_NOTES.sourceType),
+            metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
+          },
+          'FeedbackSource',
+        ),
+      ),
+      FEEDBACK_NOTES.source,
+    ),
+    feedback_config: note(optional(configSchema), FEEDBACK_NOTES.config),
+    error: note(optional(bool()), 'Accepted because clients send it; not kept, which the header `Warning` says.'),
+    extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
+  },
+  'FeedbackCreateSchema',
+);
+type GivenFeedback = Infer<typeof feedbackBody>;
+
+/** A score as events hold it; `token` is the JSON text that was sent. */
+export function scoreData(
+  score: number | boolean | undefined,
+  token = '',
+): Pick<FeedbackAdded['data'], 'score' | 'score_sent'> {
+  if (score === undefined) return { score: null };
+  const sent = sentScore(score, token);
+  return { score: Number(score), ...(sent !== null && { score_sent: sent }) };
+}
+
+/** The time of the run and its trace are known from the run. */
+const KEPT: ReadonlySet<string> = new Set([
+  ...['created_at', 'modified_at', 'key', 'score', 'value', 'comment', 'correction', 'comparative_experiment_id'],
+  ...['run_id', 'session_id', 'trace_id', 'start_time', 'id', 'feedback_source', 'feedback_config', 'extra'],
+]);
+const KEPT_OF_SOURCE: ReadonlySet<string> = new Set(['type', 'metadata']);
+
+/** Names of the members that were sent and are not kept. */
+export function ignoredFeedback(body: OpaqueBody): string[] {
+  const ofSource = body.others(KEPT_OF_SOURCE, 'feedback_source').map((name) => `feedback_source.${name}`);
+  return [...body.others(KEPT), ...ofSource];
+}
+
+/** The event's data: opaque members as the JSON text that was sent, truth values as scores of 1 and 0. */
+export function feedbackData(
+  body: OpaqueBody,
+  given: GivenFeedback,
+  id: string,
+  runId: string | null,
+): FeedbackAdded['data'] {
+  const sent = body.members();
+  const now = instant();
+  return {
+    id,
+    run_id: runId,
+    key: given.key,
+    ...scoreData(given.score, sent.get('score')),
+    value: sent.get('value') ?? null,
+    comment: sent.get('comment') ?? null,
+    correction: sent.get('correction') ?? null,
+    source_type: given.feedback_source?.type ?? 'api',
+    source_metadata: body.members('feedback_source').get('metadata') ?? null,
+    extra: sent.get('extra') ?? null,
+    config: sent.get('feedback_config') ?? null,
+    created_at: (given.created_at ?? now).iso,
+    modified_at: (given.modified_at ?? now).iso,
+    comparative_experiment_id: given.comparative_experiment_id ?? null,
+  };
+}
