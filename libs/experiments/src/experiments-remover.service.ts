@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import { deleteComparison } from './comparative/comparative-experiment';
 import { ComparativeExperimentCommands } from './comparative/comparative-experiments.commands';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
-import { sealsOf } from './sharing/shares.service';
+import { sealsOf } from './sharing/share.queries';
 import { PayloadStore } from './storage/payload.store';
 import { DatasetCommands } from './datasets/datasets.commands';
 import { SessionCommands, unlessGone } from './sessions/sessions.commands';

@@ -50,8 +50,8 @@ import { PublicLinksController } from './sharing/public-links.controller';
 import { RefusedItemsController } from './refused/refused-items.controller';
 import { RefusedItems } from './refused/refused-items.store';
 import { ShareLinksController } from './sharing/share-links.controller';
-import { ShareLinks } from './sharing/share-links.service';
-import { Shares } from './sharing/shares.service';
+import { ShareCommands } from './sharing/share.commands';
+import { ShareQueries } from './sharing/share.queries';
 import { SharesController } from './sharing/shares.controller';
 import { SessionCommands } from './sessions/sessions.commands';
 import { ExperimentsController } from './sessions/experiments.controller';
@@ -126,8 +126,8 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         RefusedItems,
         RunAttachments,
         SessionCommands,
-        Shares,
-        ShareLinks,
+        ShareCommands,
+        ShareQueries,
         UploadReceiver,
         Uploads,
         UploadThread,

@@ -31,13 +31,11 @@ import {
 } from './feedback/feedback.projection';
 import { applyRunsReceived, refreshRunStats } from './runs/live/live-runs.projection';
 import type { ShareEvent } from './sharing/share';
-import type { ShareLinkEvent } from './sharing/share-link';
-import { applyShareLink } from './sharing/share-links.projection';
 import { applyShare } from './sharing/shares.projection';
 import { applySessionPatched } from './sessions/sessions.projection';
 import { extraOf } from './upload/upload-answer';
 
-type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent | ShareLinkEvent>;
+type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent>;
 type Handled = Event | Recorded<FeedbackAwaited>;
 
 /** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
@@ -123,10 +121,9 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
     case 'DatasetShared':
     case 'RunUnshared':
     case 'DatasetUnshared':
-      return applyShare(event, tx);
     case 'ShareLinkCreated':
     case 'ShareLinkDeleted':
-      return applyShareLink(event, tx);
+      return applyShare(event, tx);
     case 'SessionDeleted':
       await applySessionDeleted(event, tx);
       await tx.query('delete from persisted_experiments where session_id = $1', [idOf(event.stream)]);

@@ -5,7 +5,6 @@ import { datasetModel } from './datasets/dataset';
 import { feedbackConfigModel } from './feedback/feedback-config';
 import { experimentModel } from './sessions/experiment';
 import { shareModel } from './sharing/share';
-import { shareLinkModel } from './sharing/share-link';
 
 historyTests(
   join(__dirname, 'recorded'),
@@ -15,7 +14,7 @@ historyTests(
     experiment: experimentModel,
     feedbackConfig: feedbackConfigModel,
     share: shareModel,
-    shareLink: shareLinkModel,
+    shareLink: shareModel,
   },
   renamed('DatasetCreated', 'name', 'title'),
 );

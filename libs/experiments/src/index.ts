@@ -1,5 +1,3 @@
 export { ExperimentsModule } from './experiments.module';
 export { ExperimentLimits } from './common/experiment-limits';
-export { experimentsEntities } from './entities';
-export { experimentsMigrations } from './migrations';
-export { experimentsReadModels } from './read-models';
+export { experimentsEntities, experimentsMigrations, experimentsReadModels } from './domain';

@@ -32,7 +32,7 @@ import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
 import { findRunPage } from './runs.queries';
 import { V2_SELECTS, type V2Select } from './runs-v2-json';
 import { type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.queries';
-import { Shares } from '../sharing/shares.service';
+import { ShareQueries } from '../sharing/share.queries';
 
 const MOST_EXAMPLES = 1000;
 const SELECTS = 'Members to answer; what is not known of a run is absent.';
@@ -108,7 +108,7 @@ export class RunsV2Controller {
   constructor(
     private readonly pool: Pool,
     private readonly attachments: RunAttachments,
-    private readonly shares: Shares,
+    private readonly shares: ShareQueries,
     private readonly publicUrl: PublicUrl,
   ) {}
 

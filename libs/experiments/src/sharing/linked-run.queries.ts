@@ -3,8 +3,8 @@ import { array, number, object, raw, text } from '../common/platform-json';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { metadataOf } from '../runs/runs-v2-json';
 import { isoTime, latencyOf } from '../common/sql';
-import type { Hideable } from './share-link';
-import type { OpenLink } from './share-links.service';
+import type { Hideable } from './share';
+import type { OpenLink } from './share.queries';
 
 const MOST_FEEDBACK = 100;
 

@@ -10,10 +10,10 @@ import { Comparisons } from '../compare/comparisons.service';
 import { found, idPath, JSON_TEXT } from '../common/reading';
 import { linkedRun } from './linked-run.queries';
 import { PublicReading } from './public-reading.service';
-import { HIDEABLE, type Hideable, LINK_KINDS } from './share-link';
-import type { OpenLink } from './share-links.service';
+import type { Hideable } from './share';
+import { openedLink } from './share.schema';
 
-const { any, free, list, noted, nullable, number, object: members, oneOf, text, time, uuid: id } = shape;
+const { any, free, list, noted, nullable, number, object: members, text, time, uuid: id } = shape;
 const tokenPath = idPath('link_token');
 const runPath = object({
   link_token: note(uuid(), 'Token of a share link.'),
@@ -28,14 +28,6 @@ const comparisonQuery = object({
   limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
   ...chosenRows,
   around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
-});
-const opened = members('OpenedShareLink', {
-  kind: noted(oneOf(...LINK_KINDS), 'What the link shows.'),
-  dataset_id: noted(nullable(id), 'Dataset of the experiments; null for a run.'),
-  experiments: noted(list(id), 'Experiments that are compared, the baseline first; of a run its session.'),
-  run_id: noted(nullable(id), 'Run that is shown; null for a comparison.'),
-  hidden: noted(list(oneOf(...HIDEABLE)), 'What the link does not show.'),
-  expires_at: noted(time, 'When the link ends.'),
 });
 const linked = members('LinkedRun', {
   id: noted(id, 'Identifier of the run.'),
@@ -84,7 +76,7 @@ export class PublicLinksController {
   @Get()
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get what a share link shows', description: 'No key is needed: the token stands for one.' })
-  @Answers({ 200: opened })
+  @Answers({ 200: openedLink })
   async one(@Context() context: CommandContext, @Path(tokenPath) { link_token }: Infer<typeof tokenPath>) {
     const { kind, dataset_id, experiments, run_id, hidden, expires_at } = await this.reading.link(context, link_token);
     return { kind, dataset_id, experiments, run_id, hidden, expires_at };
@@ -156,7 +148,7 @@ export class PublicLinksController {
     @Context() context: CommandContext,
     @Path(runPath) { link_token, run_id }: Infer<typeof runPath>,
   ): Promise<string> {
-    const link: OpenLink = await this.reading.link(context, link_token);
+    const link = await this.reading.link(context, link_token);
     if (link.kind === 'run' && link.run_id !== run_id) throw new NotFound(`Run ID ${run_id} not found.`);
     return found(await linkedRun(this.pool, link, run_id), 'Run ID', run_id);
   }

@@ -3,9 +3,8 @@ import type { CommandContext } from '@fairlead/api';
 import { clientNetwork, RateLimit } from '@fairlead/edge';
 import { HttpProblem, NotFound, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import type { ShareLink } from './share-link';
-import { type OpenLink, ShareLinks } from './share-links.service';
-import { type Shared, type SharedRun, Shares } from './shares.service';
+import type { ShareLink } from './share';
+import { type OpenLink, type Shared, type SharedRun, ShareQueries } from './share.queries';
 
 /** Requests in each process for what one workspace shares, and those of one client network with wrong tokens. */
 const RATE = { requests: 600, seconds: 60 };
@@ -22,8 +21,7 @@ export class PublicReading {
   private readonly owners = new Recent<string>(MOST_KNOWN);
 
   constructor(
-    private readonly shares: Shares,
-    private readonly links: ShareLinks,
+    private readonly shares: ShareQueries,
     private readonly workspaces: Workspaces,
   ) {}
 
@@ -40,7 +38,7 @@ export class PublicReading {
   /** The thing that a link shows, of this kind where one is named. @throws as `run` */
   async link(context: CommandContext, token: string, kind?: ShareLink['kind']): Promise<OpenLink> {
     return this.admitted(context, token, async (known) => {
-      const link = await this.links.open(known);
+      const link = await this.shares.linkOf(known);
       return kind === undefined || link?.kind === kind ? link : undefined;
     });
   }

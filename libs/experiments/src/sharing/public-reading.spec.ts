@@ -2,8 +2,7 @@ import type { CommandContext } from '@fairlead/api';
 import type { Workspaces } from '@fairlead/eventing';
 import { HttpProblem } from '@fairlead/schema';
 import { PublicReading } from './public-reading.service';
-import type { ShareLinks } from './share-links.service';
-import type { Shares } from './shares.service';
+import type { ShareQueries } from './share.queries';
 
 /** More than a limit allows in the time that a test takes. */
 const MANY = 5000;
@@ -21,7 +20,7 @@ beforeEach(() => {
     return Promise.resolve(good.has(token) ? { tenant: 'workspace', id: token } : undefined);
   };
   const workspaces = { requireWorking: () => Promise.resolve() } as unknown as Workspaces;
-  reading = new PublicReading({ datasetOf } as unknown as Shares, {} as ShareLinks, workspaces);
+  reading = new PublicReading({ datasetOf } as unknown as ShareQueries, workspaces);
 });
 
 const status = (context: CommandContext, token: string) =>

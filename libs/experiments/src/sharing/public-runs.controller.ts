@@ -25,7 +25,7 @@ import { V2_SELECTS } from '../runs/runs-v2-json';
 import { renderRunsV2 } from '../runs/runs-v2.queries';
 import { batches, pieces } from '../storage/pieces';
 import { PublicReading } from './public-reading.service';
-import type { SharedRun } from './shares.service';
+import type { SharedRun } from './share.queries';
 
 const MOST_RUNS = 100;
 const MOST_RUNS_V2 = 10_000;

@@ -14,15 +14,17 @@ import {
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { idPath, pageOf100 } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { HIDEABLE, type Hideable, LINK_KINDS } from './share-link';
-import { type ListedLink, ShareLinks } from './share-links.service';
+import { HIDEABLE, type Hideable, LINK_KINDS } from './share';
+import { ShareCommands } from './share.commands';
+import { ShareQueries } from './share.queries';
+import { linkMembers } from './share.schema';
 
 const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
 const MOST_DAYS = 90;
 const MOST_EXPERIMENTS = 20;
 
-const { integer, list: listOf, noted, nullable, oneOf, text, time, uuid: id } = shape;
+const { integer, list: listOf, noted, text, uuid: id } = shape;
 // A member that is misspelt would hide nothing.
 const newLink = refine(
   object(
@@ -54,17 +56,7 @@ const newLink = refine(
   },
 );
 const linkPath = idPath('share_id');
-const linkMembers = {
-  id: noted(id, 'Identifier of the link, not its token.'),
-  kind: noted(oneOf(...LINK_KINDS), 'What the link shows.'),
-  dataset_id: noted(nullable(id), 'Dataset of the experiments; null for a run.'),
-  experiments: noted(listOf(id), 'Experiments that are compared, the baseline first; of a run its session.'),
-  run_id: noted(nullable(id), 'Run that is shown; null for a comparison.'),
-  hidden: noted(listOf(oneOf(...HIDEABLE)), 'What the link does not show.'),
-  created_at: noted(time, 'When the link was made.'),
-  expires_at: noted(time, 'When the link ends.'),
-};
-const created = shape.object('CreatedShareLink', {
+const createdLink = shape.object('CreatedShareLink', {
   ...linkMembers,
   token: noted(id, 'Part of the addresses at which it can be read without a key. It is told here only.'),
   path: noted(text, 'Address of the page in the web console, below that of the service.'),
@@ -80,7 +72,10 @@ const VIEWS = { views: [EXPERIMENTS_VIEW] };
 @Area('Sharing')
 @Controller('v1/shares')
 export class ShareLinksController {
-  constructor(private readonly links: ShareLinks) {}
+  constructor(
+    private readonly commands: ShareCommands,
+    private readonly queries: ShareQueries,
+  ) {}
 
   @Post()
   @HttpCode(201)
@@ -92,7 +87,7 @@ export class ShareLinksController {
     takes: ['x-reason'],
   })
   @Answers({
-    201: created,
+    201: createdLink,
     400: 'It cannot be compared, the time is wrong, or the workspace has too many links.',
     404: 'There is no such experiment or run.',
   })
@@ -105,11 +100,9 @@ export class ShareLinksController {
     }
     const hidden = HIDEABLE.filter((member) => asked.hide.includes(member));
     const expires_at = new Date(end).toISOString();
-    const { token, ...link } = await this.links.create(context, {
-      ...{ kind, dataset_id, experiments, run_id },
-      ...{ hidden, expires_at },
-    });
-    return { ...shown(link), token, path: `/public/${token}/${kind === 'run' ? 'shared-run' : 'compare'}` };
+    const link = { kind, dataset_id, experiments, run_id, hidden, expires_at };
+    const { token, ...created } = await this.commands.createLink(context, link);
+    return { ...created, token, path: `/public/${token}/${kind === 'run' ? 'shared-run' : 'compare'}` };
   }
 
   @Get()
@@ -117,8 +110,8 @@ export class ShareLinksController {
   @Describe({ summary: 'List share links', description: 'Without their tokens, and without those that have expired.' })
   @Answers({ 200: links })
   async list(@Context() { tenantId }: CommandContext, @Query(page) asked: Infer<typeof page>) {
-    const found = await this.links.list(tenantId, asked);
-    return { resources: found.map(shown), offset: asked.offset + found.length };
+    const found = await this.queries.links(tenantId, asked);
+    return { resources: found, offset: asked.offset + found.length };
   }
 
   @Delete(':share_id')
@@ -127,10 +120,6 @@ export class ShareLinksController {
   @Describe({ summary: 'Delete a share link', description: 'Its token gives nothing any more.', takes: ['x-reason'] })
   @Answers({ 204: null })
   async delete(@Context() context: CommandContext, @Path(linkPath) { share_id }: Infer<typeof linkPath>) {
-    await this.links.delete(context, share_id);
+    await this.commands.deleteLink(context, share_id);
   }
-}
-
-function shown({ id: link, kind, dataset_id, experiments, run_id, hidden, created_at, expires_at }: ListedLink) {
-  return { id: link, kind, dataset_id, experiments, run_id, hidden, created_at, expires_at };
 }

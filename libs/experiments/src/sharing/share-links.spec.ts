@@ -1,6 +1,6 @@
 import { v4 as newId } from 'uuid';
 import { type Reading, rows, startReading } from '../testing/reading';
-import { HIDEABLE, type Hideable } from './share-link';
+import { HIDEABLE, type Hideable } from './share';
 
 /** Nobody's key. */
 const STRANGER = 'nobody' as 'a';

@@ -6,7 +6,8 @@ import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
 import { found, idPath } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { Shares } from './shares.service';
+import { ShareCommands } from './share.commands';
+import { ShareQueries } from './share.queries';
 
 const runPath = idPath('run_id');
 const datasetPath = idPath('dataset_id');
@@ -33,7 +34,8 @@ const VIEWS = { views: [EXPERIMENTS_VIEW] };
 export class SharesController {
   constructor(
     private readonly pool: Pool,
-    private readonly shares: Shares,
+    private readonly commands: ShareCommands,
+    private readonly queries: ShareQueries,
   ) {}
 
   @Put('api/v1/runs/:run_id/share')
@@ -56,7 +58,7 @@ export class SharesController {
   async runToken(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
     const session = await this.sessionOf(context, run_id);
     found(session, 'Run ID', run_id);
-    const share_token = (await this.shares.tokens(context.tenantId, 'run', [run_id])).get(run_id);
+    const share_token = (await this.queries.tokens(context.tenantId, 'run', [run_id])).get(run_id);
     return share_token === undefined ? null : { run_id, share_token };
   }
 
@@ -70,7 +72,7 @@ export class SharesController {
   @Answers({ 200: removed })
   async unshareRun(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
     found(await this.sessionOf(context, run_id), 'Run ID', run_id);
-    await this.shares.unshare('run', context.tenantId, run_id, context.metadata);
+    await this.commands.unshare(context, 'run', run_id);
     return { message: `Run ${run_id} is not shared any more` };
   }
 
@@ -108,7 +110,7 @@ export class SharesController {
     @Body(unshareBody) { session_id }: Infer<typeof unshareBody>,
   ): Promise<void> {
     found((await this.sessionOf(context, run_id)) === session_id || undefined, 'Run ID', run_id);
-    await this.shares.unshare('run', context.tenantId, run_id, context.metadata);
+    await this.commands.unshare(context, 'run', run_id);
   }
 
   @Put('api/v1/datasets/:dataset_id/share')
@@ -121,7 +123,7 @@ export class SharesController {
   })
   @Answers({ 200: sharedDataset, 400: 'The workspace shares too much.' })
   async shareDataset(@Context() context: CommandContext, @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>) {
-    const share_token = await this.shares.shareDataset(context.tenantId, dataset_id, context.metadata);
+    const share_token = await this.commands.share(context, 'dataset', dataset_id);
     return { dataset_id, share_token: found(share_token, 'Dataset ID', dataset_id) };
   }
 
@@ -130,7 +132,7 @@ export class SharesController {
   @Describe({ summary: 'Get the token of a shared dataset' })
   @Answers({ 200: sharedDataset, 404: 'There is no such dataset, or it is not shared.' })
   async datasetToken(@Context() context: CommandContext, @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>) {
-    const share_token = (await this.shares.tokens(context.tenantId, 'dataset', [dataset_id])).get(dataset_id);
+    const share_token = (await this.queries.tokens(context.tenantId, 'dataset', [dataset_id])).get(dataset_id);
     return { dataset_id, share_token: found(share_token, 'Share of dataset ID', dataset_id) };
   }
 
@@ -146,14 +148,13 @@ export class SharesController {
     @Context() context: CommandContext,
     @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>,
   ) {
-    const { tenantId } = context;
-    found((await hasDataset(this.pool, tenantId, dataset_id)) || undefined, 'Dataset ID', dataset_id);
-    await this.shares.unshare('dataset', tenantId, dataset_id, context.metadata);
+    found((await hasDataset(this.pool, context.tenantId, dataset_id)) || undefined, 'Dataset ID', dataset_id);
+    await this.commands.unshare(context, 'dataset', dataset_id);
     return { message: `Dataset ${dataset_id} is not shared any more` };
   }
 
   private async share(context: CommandContext, runId: string): Promise<string> {
-    return found(await this.shares.shareRun(context.tenantId, runId, context.metadata), 'Run ID', runId);
+    return found(await this.commands.share(context, 'run', runId), 'Run ID', runId);
   }
 
   /** The session of a run of the caller, in this trace where one is named; undefined when there is none. */

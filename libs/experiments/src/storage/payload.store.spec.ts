@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { eventingMigrations } from '@fairlead/eventing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
-import { experimentsMigrations } from '../migrations';
+import { experimentsMigrations } from '../domain';
 import { PayloadGone } from './payload.errors';
 import { PayloadStore, readWithin } from './payload.store';
 import { BLOCK_BYTES } from './upload-blocks';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Rebuild } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import { experimentsReadModels } from '../read-models';
+import { experimentsReadModels } from '../domain';
 import { again, failed, filling, fillsOf, numbered, scored } from '../testing/filling';
 import { startUploading, type Uploading } from '../testing/uploading';
 import { PayloadStore } from './payload.store';

@@ -46,7 +46,7 @@ import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../common/experiment-limits';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { LiveRunsController } from '../runs/live/live-runs.controller';
-import { experimentsMigrations } from '../migrations';
+import { experimentsMigrations } from '../domain';
 import { PayloadStore } from '../storage/payload.store';
 import { PublicUrl, RunAttachments } from '../runs/run-attachments.service';
 import { RunAttachmentsController } from '../runs/run-attachments.controller';
@@ -60,8 +60,8 @@ import { PublicLinksController } from '../sharing/public-links.controller';
 import { RefusedItemsController } from '../refused/refused-items.controller';
 import { RefusedItems } from '../refused/refused-items.store';
 import { ShareLinksController } from '../sharing/share-links.controller';
-import { ShareLinks } from '../sharing/share-links.service';
-import { Shares } from '../sharing/shares.service';
+import { ShareCommands } from '../sharing/share.commands';
+import { ShareQueries } from '../sharing/share.queries';
 import { SharesController } from '../sharing/shares.controller';
 import { SessionCommands } from '../sessions/sessions.commands';
 import { ExperimentsController } from '../sessions/experiments.controller';
@@ -156,8 +156,8 @@ export async function startReading(
       ComparativeExperimentCommands,
       DatasetCommands,
       SessionCommands,
-      Shares,
-      ShareLinks,
+      ShareCommands,
+      ShareQueries,
       PublicReading,
       Comparisons,
       AwaitedFeedback,

@@ -25,7 +25,7 @@ import { pino } from 'pino';
 import { v4 as uuid } from 'uuid';
 import { ExperimentsModule } from '../experiments.module';
 import type { ExperimentLimits } from '../common/experiment-limits';
-import { experimentsMigrations } from '../migrations';
+import { experimentsMigrations } from '../domain';
 
 interface Answer {
   readonly status: number;
