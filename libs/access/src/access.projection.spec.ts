@@ -5,8 +5,7 @@ import { transaction } from '@fairlead/postgres';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { ApiKeyEvent, KeyFacts, Manager } from './keys/api-key';
 import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
-import { accessEntities } from './entities';
-import { accessMigrations } from './migrations';
+import { accessEntities, accessMigrations } from './domain';
 import { tenantsProjection, TenantView } from './tenant.projection';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;

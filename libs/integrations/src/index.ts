@@ -5,6 +5,4 @@ export * from './integration.errors';
 export * from './integration';
 export * from './integrations.module';
 export * from './integrations.options';
-export { integrationsEntities } from './entities';
-export * from './migrations';
-export { integrationsReadModels } from './read-models';
+export { integrationsEntities, integrationsMigrations, integrationsReadModels } from './domain';

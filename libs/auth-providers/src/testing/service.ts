@@ -16,8 +16,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { AuthProvidersModule } from '../auth-providers.module';
 import { AuthProvidersOptions } from '../auth-providers.options';
-import { authProvidersEntities } from '../entities';
-import { authProvidersMigrations } from '../migrations';
+import { authProvidersEntities, authProvidersMigrations } from '../domain';
 
 interface Answered {
   readonly status: number;

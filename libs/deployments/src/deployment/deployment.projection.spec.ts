@@ -5,7 +5,7 @@ import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import type { DeploymentEvent } from './deployment-events';
 import { DeploymentQueries, type DeploymentFilter } from './deployment.queries';
 import { DeploymentsView } from './deployment.projection';
-import { deploymentsMigrations } from '../migrations';
+import { deploymentsMigrations } from '../domain';
 import { codehost, creation, streamOf, uuidOf } from '../testing/samples';
 
 interface Document {

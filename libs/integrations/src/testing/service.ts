@@ -16,8 +16,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { IntegrationsModule } from '../integrations.module';
 import { IntegrationsOptions } from '../integrations.options';
-import { integrationsEntities } from '../entities';
-import { integrationsMigrations } from '../migrations';
+import { integrationsEntities, integrationsMigrations } from '../domain';
 
 /** Times that tests can wait for. */
 const HASTY = { headers: 1000, body: 1000 };

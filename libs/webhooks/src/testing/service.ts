@@ -23,7 +23,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
-import { webhooksMigrations } from '../migrations';
+import { webhooksMigrations } from '../domain';
 import { TargetTable } from '../deliveries/target.store';
 import { WebhooksModule } from '../webhooks.module';
 import { WebhooksOptions } from '../webhooks.options';

@@ -1,7 +1,16 @@
 import type { BatchHandler, ReadModel, Recorded } from '@fairlead/eventing';
+import { WebhookEntity } from './webhook.entity';
+import { WebhookTables1763600011000 } from './migrations/1763600011000-webhooks';
+import { WebhookTargetRests1764200000900 } from './migrations/1764200000900-webhook-target-rests';
 import type { WebhookEvent } from './webhook';
 import { applyToRow, WEBHOOK_EVENTS } from './webhook-rows.queries';
 import { WEBHOOKS_VIEW } from './webhooks.projection';
+
+/** Describe the table of webhooks. */
+export const webhooksEntities = [WebhookEntity];
+
+/** Tables of webhooks. */
+export const webhooksMigrations = [WebhookTables1763600011000, WebhookTargetRests1764200000900];
 
 /** The tables of this domain that can be made again from the log. The log of deliveries cannot. */
 export function webhooksReadModels(): ReadModel[] {

@@ -1,0 +1,16 @@
+import type { ReadModel } from '@fairlead/eventing';
+import { AuditLogEntity } from './audit-log.entity';
+import { AuditTables1763700000300 } from './migrations/1763700000300-audit';
+import { AuditByEvent1763900000500 } from './migrations/1763900000500-audit-by-event';
+import { auditView } from './audit.projection';
+
+/** Describe the table of the audit log. */
+export const auditEntities = [AuditLogEntity];
+
+/** Tables of the audit log. */
+export const auditMigrations = [AuditTables1763700000300, AuditByEvent1763900000500];
+
+/** The tables of this domain that can be made again from the log. Refused attempts are not in it. */
+export function auditReadModels(): ReadModel[] {
+  return [{ name: 'audit-log', tables: ['audit_log'], projections: () => [auditView] }];
+}

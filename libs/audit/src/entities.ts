@@ -1,4 +1,0 @@
-import { AuditLogEntity } from './audit-log.entity';
-
-/** Describe the table of the audit log. */
-export const auditEntities = [AuditLogEntity];
