@@ -19,7 +19,17 @@ export { etag, unlessKnown } from './etag';
 export { ForEachCaller, Idempotency, Idempotent, spelled, Spelling } from './idempotency';
 export { warnOfIgnored } from './ignored';
 export { counting, linkNext, paging, tellTotal } from './paging';
-export { Body, isJson, OwnRoutesGuard, Path, Query, requireJson, validate, validateRequest } from './parameters';
+export {
+  Body,
+  isJson,
+  OwnRoutesGuard,
+  Path,
+  PathMember,
+  Query,
+  requireJson,
+  validate,
+  validateRequest,
+} from './parameters';
 export { credentialsIn, holdsKey, type ProgramActor, PROGRAM_KEY, ProgramKeys } from './program-keys';
 export { Components } from './reference/components';
 export { openApi } from './reference/openapi';

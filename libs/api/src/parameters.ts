@@ -23,6 +23,11 @@ export function Path<T>(schema: ObjectSchema<T>): DecoratorOf<T> {
   return takes('path', schema);
 }
 
+/** Injects one of the path parameters that the schema checks. @throws Unprocessable */
+export function PathMember<T, K extends keyof T>(schema: ObjectSchema<T>, member: K): DecoratorOf<T[K]> {
+  return takes('path', schema, member as string);
+}
+
 /** Injects the query parameters, checked by the schema. @throws Unprocessable */
 export function Query<T>(schema: ObjectSchema<T>): DecoratorOf<T> {
   return takes('query', schema);
@@ -53,16 +58,19 @@ function attempt(request: FastifyRequest, parts: Declared) {
   }
 }
 
-const CheckedPart = createParamDecorator((part: Part, execution: ExecutionContext) => checkedParts(execution)[part]);
+const CheckedPart = createParamDecorator(([part, member]: [Part, string?], execution: ExecutionContext) => {
+  const checked = checkedParts(execution)[part];
+  return member === undefined ? checked : (checked as Readonly<Record<string, unknown>>)[member];
+});
 
-function takes<T>(part: Part, schema: Schema<T>): DecoratorOf<T> {
+function takes<T>(part: Part, schema: Schema<unknown>, member?: string): DecoratorOf<T> {
   return (target: object, name: string, index: number) => {
     const descriptor = Object.getOwnPropertyDescriptor(target, name)!;
     const handler = descriptor.value as object;
     const more = { [part]: schema } as Declared;
     declared.set(handler, { ...declared.get(handler), ...more });
     describeRoute(more as Partial<Description>)(target, name, descriptor);
-    CheckedPart(part)(target, name, index);
+    CheckedPart([part, member])(target, name, index);
   };
 }
 

@@ -41,7 +41,6 @@ import { experimentsView } from './experiments.projection';
 import { PayloadStore } from './storage/payload.store';
 import { PersistRuns } from './storage/persist-runs.consumer';
 
-/** Describe the tables of datasets, examples, sessions, runs and feedback. */
 export const experimentsEntities = [
   ComparativeExperimentEntity,
   DatasetEntity,
@@ -61,7 +60,6 @@ export const experimentsEntities = [
   ShareLinkEntity,
 ];
 
-/** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
   CreatePayloads1763600000000,
   CreateExperiments1763600001000,
@@ -88,7 +86,6 @@ export const experimentsMigrations: MigrationClass[] = [
   LeftOutMembers1764900052000,
 ];
 
-/** The tables of this domain that can be made again from the log and the uploaded bodies. */
 export function experimentsReadModels(store: EventStore): ReadModel[] {
   return [
     {

@@ -11,7 +11,6 @@ import { SessionCommands, unlessGone } from './sessions/sessions.commands';
 
 const AT_ONCE = 20;
 
-/** Removes the datasets, experiments, runs and uploaded bodies of a workspace that is removed. */
 @Injectable()
 export class ExperimentsRemover {
   constructor(
@@ -24,7 +23,6 @@ export class ExperimentsRemover {
     private readonly vault: Vault,
   ) {}
 
-  /** Removes some; answers how many it found. */
   async remove(tenant: string): Promise<number> {
     const caller = serviceCaller({ tenant, actor: 'system:experiments' });
     const comparisons = await this.ids('comparative_experiments', tenant);

@@ -19,7 +19,6 @@ import { DatasetFilesController } from './datasets/dataset-files.controller';
 import { DatasetsController } from './datasets/datasets.controller';
 import { DatasetWritesController } from './datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from './examples/example-attachments.controller';
-import { ExampleAttachments } from './examples/example-attachments.service';
 import { ExampleWritesController } from './examples/example-writes.controller';
 import { ExamplesController } from './examples/examples.controller';
 import { ExperimentsRemover } from './experiments-remover.service';
@@ -37,7 +36,7 @@ import { LiveRunsThread } from './runs/live/live-runs-thread.service';
 import { PayloadStore } from './storage/payload.store';
 import { PayloadSweeper } from './storage/payload-sweeper.worker';
 import { PersistRuns } from './storage/persist-runs.consumer';
-import { PublicUrl, RunAttachments } from './runs/run-attachments.service';
+import { PublicUrl, Attachments } from './storage/attachments.service';
 import { RunAttachmentsController } from './runs/run-attachments.controller';
 import { ReplacedRunsController } from './runs/replaced-runs.controller';
 import { RunsController } from './runs/runs.controller';
@@ -114,7 +113,6 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         ComparativeExperimentCommands,
         Comparisons,
         DatasetCommands,
-        ExampleAttachments,
         ExperimentsRemover,
         Fills,
         LiveRunsThread,
@@ -124,7 +122,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },
         PublicReading,
         RefusedItems,
-        RunAttachments,
+        Attachments,
         SessionCommands,
         ShareCommands,
         ShareQueries,

@@ -1,14 +1,9 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
-import type {
-  DatasetBaselineChanged,
-  DatasetCreated,
-  DatasetEvent,
-  ExperimentAdded,
-  ScoreDirectionsChanged,
-} from './datasets/dataset';
-import { applyDatasetChanged, requireOwnDataset } from './datasets/datasets.projection';
+import { type Expressions, insertRow, type Row, updateRow } from './common/rows.queries';
+import type { DatasetChanges, DatasetCreated, DatasetEvent } from './datasets/dataset';
+import { requireOwnDataset } from './datasets/datasets.projection';
 import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './sessions/deletions.projection';
 import { applyDatasetTagged, applyExamples } from './examples/examples.projection';
 import type {
@@ -18,6 +13,7 @@ import type {
   FeedbackAwaited,
   RunsPersisted,
   RunsReceived,
+  SessionChanges,
   SessionCreated,
 } from './sessions/experiment';
 import type { FeedbackConfigEvent } from './feedback/feedback-config';
@@ -32,7 +28,6 @@ import {
 import { applyRunsReceived, refreshRunStats } from './runs/live/live-runs.projection';
 import type { ShareEvent } from './sharing/share';
 import { applyShare } from './sharing/shares.projection';
-import { applySessionPatched } from './sessions/sessions.projection';
 import { extraOf } from './upload/upload-answer';
 
 type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent>;
@@ -70,7 +65,6 @@ export const experimentsView: Projection = {
   },
 };
 
-/** Events that change the statistics of feedback. */
 const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackAdded', 'FeedbackChanged', 'FeedbackDeleted']);
 
 /** True when something came between an upload and the statistics of its rows, which then may not know it. */
@@ -79,11 +73,13 @@ function wasFedBackMeanwhile({ type, version }: Event): boolean {
 }
 
 async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClient): Promise<void> {
+  const update = (table: 'datasets' | 'sessions', changes: Row, expressions?: Expressions) =>
+    updateRow(tx, table, event, changes, expressions).then(() => undefined);
   switch (event.type) {
     case 'DatasetCreated':
       return applyDatasetCreated(event, tx);
     case 'DatasetChanged':
-      return applyDatasetChanged(event, tx);
+      return update('datasets', { modified_at: event.time, ...datasetChanges(event.data) });
     case 'ExamplesAdded':
     case 'ExamplesChanged':
     case 'ExamplesDeleted':
@@ -92,11 +88,11 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
     case 'DatasetTagged':
       return applyDatasetTagged(event, tx);
     case 'ExperimentAdded':
-      return applyExperimentAdded(event, tx);
+      return update('datasets', { modified_at: event.data.live ? undefined : event.time });
     case 'ScoreDirectionsChanged':
-      return applyScoreDirectionsChanged(event, tx);
+      return update('datasets', { modified_at: event.time, score_directions: JSON.stringify(event.data) });
     case 'DatasetBaselineChanged':
-      return applyDatasetBaselineChanged(event, tx);
+      return update('datasets', { modified_at: event.time, baseline_experiment_id: event.data.experiment_id });
     case 'DatasetDeleted':
       return applyDatasetDeleted(event, tx);
     case 'ExperimentUploaded':
@@ -106,7 +102,7 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
     case 'SessionCreated':
       return applySessionCreated(event, tx);
     case 'SessionPatched':
-      return applySessionPatched(event, tx);
+      return update('sessions', sessionChanges(event.data), { metadata: metadataIn });
     case 'RunsPersisted':
       return applyRunsPersisted(event, tx);
     case 'FeedbackAdded':
@@ -131,144 +127,79 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
 }
 
 async function applyDatasetCreated(event: Recorded<DatasetCreated>, tx: PoolClient): Promise<void> {
-  const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
-  await tx.query(
-    `insert into datasets (id, tenant_id, name, description, created_at, modified_at, externally_managed, data_type, version,
-       metadata, inputs_schema, outputs_schema)
-     values ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11) on conflict (id) do nothing`,
-    [
-      idOf(event.stream),
-      event.metadata.tenant,
-      name,
-      description,
-      event.time,
-      externallyManaged,
-      dataType,
-      event.version,
-      event.data.metadata,
-      event.data.inputs_schema,
-      event.data.outputs_schema,
-    ],
-  );
-}
-
-async function applyExperimentAdded(event: Recorded<ExperimentAdded>, tx: PoolClient): Promise<void> {
-  const modified = event.data.live ? null : event.time;
-  await tx.query('update datasets set modified_at = coalesce($2, modified_at), version = $3 where id = $1', [
-    idOf(event.stream),
-    modified,
-    event.version,
-  ]);
-}
-
-async function applyScoreDirectionsChanged(event: Recorded<ScoreDirectionsChanged>, tx: PoolClient): Promise<void> {
-  await tx.query('update datasets set modified_at = $2, version = $3, score_directions = $4 where id = $1', [
-    idOf(event.stream),
-    event.time,
-    event.version,
-    JSON.stringify(event.data),
-  ]);
-}
-
-async function applyDatasetBaselineChanged(event: Recorded<DatasetBaselineChanged>, tx: PoolClient): Promise<void> {
-  await tx.query('update datasets set modified_at = $2, version = $3, baseline_experiment_id = $4 where id = $1', [
-    idOf(event.stream),
-    event.time,
-    event.version,
-    event.data.experiment_id,
-  ]);
+  const { time: created_at, version, data } = event;
+  const { name, description, data_type, externally_managed, metadata, inputs_schema, outputs_schema } = data;
+  await insertRow(tx, 'datasets', {
+    ...{ id: idOf(event.stream), tenant_id: event.metadata.tenant, name, description, data_type, externally_managed },
+    ...{ created_at, modified_at: created_at, version, metadata, inputs_schema, outputs_schema },
+  });
 }
 
 async function applyExperimentUploaded(event: Recorded<ExperimentUploaded>, tx: PoolClient): Promise<void> {
-  const { data } = event;
-  await requireOwnDataset(event, data.dataset.id, tx);
-  await tx.query(
-    `insert into sessions (id, tenant_id, name, description, start_time, end_time, extra, metadata, reference_dataset_id,
-       trace_tier, test_run_number, created_at, payload_sha256, version)
-     values ($1, $2, $3, $4, $5, $6, $7, searchable_json($8), $9, 'longlived', $10, $11, $12, $13)
-     on conflict (id) do nothing`,
-    [
-      idOf(event.stream),
-      event.metadata.tenant,
-      data.name,
-      data.description,
-      data.start_time,
-      data.end_time,
-      extraOf(data.metadata),
-      data.metadata,
-      data.dataset.id,
-      data.test_run_number,
-      event.time,
-      data.payload.sha256,
-      event.version,
-    ],
-  );
-  await countSessions(data.dataset.id, tx);
+  const { name, description, start_time, end_time, metadata, dataset, test_run_number, payload } = event.data;
+  await requireOwnDataset(event, dataset.id, tx);
+  const row = {
+    ...{ id: idOf(event.stream), tenant_id: event.metadata.tenant, name, description, start_time, end_time },
+    ...{ extra: extraOf(metadata), metadata, reference_dataset_id: dataset.id, trace_tier: 'longlived' },
+    ...{ test_run_number, created_at: event.time, payload_sha256: payload.sha256, version: event.version },
+  };
+  await insertRow(tx, 'sessions', row, { metadata: (text) => `searchable_json(${text})` });
+  await countSessions(dataset.id, tx);
 }
 
 /** Its statistics are unknown until the runs of the fill are stored, and its times hold those of the fill. */
 async function applyExperimentFilled(event: Recorded<ExperimentFilled>, tx: PoolClient): Promise<void> {
-  const { start_time: start, end_time: end, dataset } = event.data;
-  await tx.query(
-    `update sessions set persisted = false, start_time = least(start_time, $2), end_time = greatest(end_time, $3), version = $4
-     where id = $1`,
-    [idOf(event.stream), start, end, event.version],
-  );
+  const { start_time, end_time, dataset } = event.data;
+  const changes = { persisted: false, start_time, end_time };
+  await updateRow(tx, 'sessions', event, changes, {
+    start_time: (start) => `least(start_time, ${start})`,
+    end_time: (end) => `greatest(end_time, ${end})`,
+  });
   await countSessions(dataset.id, tx);
 }
 
 async function applySessionCreated(event: Recorded<SessionCreated>, tx: PoolClient): Promise<void> {
-  const { data } = event;
-  if (data.reference_dataset_id) await requireOwnDataset(event, data.reference_dataset_id, tx);
-  await tx.query(
-    `insert into sessions (id, tenant_id, name, description, start_time, end_time, extra, metadata, reference_dataset_id,
-       default_dataset_id, trace_tier, created_at, persisted, run_count, version, test_run_number)
-     values ($1, $2, $3, $4, $5, $6, $7, searchable_json($7) -> 'metadata', $8, $9, $10, $11, true, 0, $12, $13)
-     on conflict (id) do nothing`,
-    [
-      idOf(event.stream),
-      event.metadata.tenant,
-      data.name,
-      data.description,
-      data.start_time,
-      data.end_time,
-      data.extra,
-      data.reference_dataset_id,
-      data.default_dataset_id,
-      data.trace_tier,
-      event.time,
-      event.version,
-      data.test_run_number ?? null,
-    ],
-  );
-  if (data.reference_dataset_id) await countSessions(data.reference_dataset_id, tx);
+  const { name, description, start_time, end_time, extra, reference_dataset_id, default_dataset_id } = event.data;
+  if (reference_dataset_id) await requireOwnDataset(event, reference_dataset_id, tx);
+  const { trace_tier, test_run_number } = event.data;
+  const row = {
+    ...{ id: idOf(event.stream), tenant_id: event.metadata.tenant, name, description, start_time, end_time },
+    ...{ extra, metadata: extra, reference_dataset_id, default_dataset_id, trace_tier, test_run_number },
+    ...{ created_at: event.time, persisted: true, run_count: 0, version: event.version },
+  };
+  await insertRow(tx, 'sessions', row, { metadata: metadataIn });
+  if (reference_dataset_id) await countSessions(reference_dataset_id, tx);
+}
+
+const metadataIn = (extra: string) => `searchable_json(${extra}::text) -> 'metadata'`;
+
+function datasetChanges({ name, description, metadata, inputs_schema, outputs_schema }: DatasetChanges): Row {
+  const definitions = { metadata, inputs_schema, outputs_schema };
+  return {
+    name,
+    description,
+    ...Object.fromEntries(Object.entries(definitions).filter(([, given]) => given !== null)),
+  };
+}
+
+function sessionChanges({ name, description, end_time, default_dataset_id, extra, trace_tier }: SessionChanges): Row {
+  return { name, description, end_time, default_dataset_id, extra, metadata: extra, trace_tier };
 }
 
 async function applyRunsPersisted(event: Recorded<RunsPersisted>, tx: PoolClient): Promise<void> {
-  const { data } = event;
+  const { example_count, feedback_stats, session_feedback_stats, ...statistics } = event.data;
+  const { run_count, latency_p50, latency_p99, error_rate, last_run_start_time } = statistics;
   const id = idOf(event.stream);
-  const { rows } = await tx.query<{ dataset: string }>(
-    `update sessions set persisted = true, run_count = $2, latency_p50 = $3, latency_p99 = $4, error_rate = $5,
-       last_run_start_time = $6, feedback_stats = $7, session_feedback_stats = $8, version = $9
-     where id = $1 returning reference_dataset_id as dataset`,
-    [
-      id,
-      data.run_count,
-      data.latency_p50,
-      data.latency_p99,
-      data.error_rate,
-      data.last_run_start_time,
-      data.feedback_stats ?? '{}',
-      data.session_feedback_stats ?? '{}',
-      event.version,
-    ],
-  );
-  if (!rows[0]) return;
-  if (data.feedback_stats === undefined) await refreshFeedbackStats(tx, id);
+  const changes = {
+    ...{ persisted: true, run_count, latency_p50, latency_p99, error_rate, last_run_start_time },
+    ...{ feedback_stats: feedback_stats ?? '{}', session_feedback_stats: session_feedback_stats ?? '{}' },
+  };
+  if ((await updateRow(tx, 'sessions', event, changes)) === 0) return;
+  if (feedback_stats === undefined) await refreshFeedbackStats(tx, id);
   await tx.query(
     `update datasets d set example_count = $2 from sessions s
-     where d.id = $1 and s.id = $3 and s.tenant_id = d.tenant_id`,
-    [rows[0].dataset, data.example_count, id],
+     where s.id = $1 and d.id = s.reference_dataset_id and s.tenant_id = d.tenant_id`,
+    [id, example_count],
   );
 }
 

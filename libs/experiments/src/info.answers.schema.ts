@@ -2,7 +2,6 @@ import { shape } from '@fairlead/api';
 
 const { boolean, integer, noted, number, object, text, unused } = shape;
 
-/** Facts about the service for SDKs. */
 export const info = object('Info', {
   version: noted(text, 'Version of the LangSmith API that clients compare features with.'),
   git_sha: unused,

@@ -1,4 +1,3 @@
-/** Limits of uploads and comparisons; also the token under which they are injected. */
 export class ExperimentLimits {
   /** Most bytes of a body, after decompression. */
   readonly maxBytes: number;

@@ -12,7 +12,6 @@ interface Field {
 
 /** Fields that speak of one element of a set, such as the key and the score of one feedback. */
 interface Family {
-  /** The field that picks the element. */
   readonly key: string;
   readonly fields: Readonly<Record<string, Field>>;
   /** SQL that is true when an element meets `condition`. */
@@ -27,7 +26,6 @@ export interface Vocabulary {
   readonly paths: Readonly<Record<string, string>>;
   /** jsonb expressions for `has(name, '{"k":"v"}')` and `exists(name, "k")`. */
   readonly json: Readonly<Record<string, string>>;
-  /** Text expressions that `search("words")` looks into. */
   readonly search: readonly string[];
 }
 

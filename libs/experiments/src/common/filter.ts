@@ -1,6 +1,5 @@
 import { FilterError } from './filter.errors';
 
-/** A parsed filter: a call with arguments, a field name, a literal or a list of literals. */
 export type FilterNode =
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly FilterNode[] }
   | { readonly kind: 'field'; readonly name: string }

@@ -25,7 +25,6 @@ export function exampleId(dataset: string, row: string): string {
   return v5(row, dataset);
 }
 
-/** The 16 bytes of a UUID with hyphens. */
 export function uuidBytes(id: string): Buffer {
   const bytes = Buffer.allocUnsafe(16);
   let at = 0;
@@ -51,7 +50,6 @@ export function numberedIds(seed: string, kind: string): (number: number) => Buf
   };
 }
 
-/** Id of the tracing project of a deployment, by the stream of that. */
 export function tracingProjectId(deployment: string): string {
   return v5(deployment, UPLOADS);
 }

@@ -6,7 +6,6 @@ export interface Part {
   readonly name: string;
   /** The media type without its parameters, in lower case; empty when the part names none. */
   readonly type: string;
-  /** The name of the file, where the part says one. */
   readonly fileName?: string;
   readonly data: Buffer;
 }
@@ -39,7 +38,6 @@ export function multipartParts(body: Buffer, contentType: string, most = MOST_PA
   return parts;
 }
 
-/** Returns the text between the parts, which the content type of the body names. @throws MalformedMultipart */
 export function boundaryOf(contentType: string): string {
   const [, quoted, plain] = FORM.exec(contentType) ?? [];
   const boundary = quoted ?? plain;

@@ -44,14 +44,12 @@ export async function readOpaqueBody(request: FastifyRequest): Promise<OpaqueBod
   return new OpaqueBody(bytes[0] === 0xef ? bytes.subarray(3) : bytes);
 }
 
-/** As `readBytes`. @throws also Unprocessable when the content type says that it is no JSON */
 export async function readJson(request: FastifyRequest, most: number): Promise<Buffer> {
   const bytes = await readBytes(request, most);
   requireJson(request, bytes);
   return bytes;
 }
 
-/** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout, Unavailable */
 export async function readBytes(request: FastifyRequest, most: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');

@@ -1,4 +1,3 @@
-/** JSON text of a string, or `null`. */
 export function text(value: string | null | undefined): string {
   return typeof value === 'string' ? JSON.stringify(value) : 'null';
 }
@@ -31,19 +30,16 @@ export function unquoted(json: string): string {
   }
 }
 
-/** A JSON object from members whose values are JSON text already. */
 export function object(members: Readonly<Record<string, string>>): string {
   const parts: string[] = [];
   for (const [name, value] of Object.entries(members)) parts.push(`${JSON.stringify(name)}:${value}`);
   return `{${parts.join(',')}}`;
 }
 
-/** A JSON array from items that are JSON text already. */
 export function array(items: readonly string[]): string {
   return `[${items.join(',')}]`;
 }
 
-/** Only the named members, in their own order. */
 export function pick(members: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
   return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
 }

@@ -1,8 +1,19 @@
 import { Readable } from 'node:stream';
-import { BadRequest, int, list, note, NotFound, object, optional, type Schema, uuid } from '@fairlead/schema';
+import { PathMember } from '@fairlead/api';
+import {
+  BadRequest,
+  int,
+  list,
+  note,
+  NotFound,
+  object,
+  type ObjectSchema,
+  optional,
+  type Schema,
+  uuid,
+} from '@fairlead/schema';
 import { isSearchable } from './sql';
 
-/** Content type of answers that are assembled as text. */
 export const JSON_TEXT = ['content-type', 'application/json; charset=utf-8'] as const;
 
 /** A list that may be given as a single value, in a query also as a repeated parameter. Commas belong to the value. */
@@ -21,12 +32,16 @@ export const pageOf100 = {
   offset: note(optional(int({ ge: 0 }), 0), 'Number of items to skip.'),
 };
 
-/** A path with one id in it. */
-export function idPath<const Name extends string>(name: Name) {
+export function idPath<const Name extends string>(name: Name): ObjectSchema<Record<Name, string>> {
   const what = name.replace(/_(id|token)$/, '').replaceAll('_', ' ');
   const one = `${/^[aeio]/.test(what) ? 'an' : 'a'} ${what} of this workspace`;
   const described = note(uuid(), name.endsWith('_token') ? `Token of a shared ${what}.` : `The \`id\` of ${one}.`);
-  return object({ [name]: described } as Record<Name, Schema<string>>);
+  return object({ [name]: described }) as ObjectSchema<Record<Name, string>>;
+}
+
+/** Injects the one id in the path of a route. */
+export function Id<const Name extends string>(name: Name) {
+  return PathMember(idPath(name), name);
 }
 
 /** The text of an answer, or a stream of its pieces when it is too long to be held whole. */

@@ -2,7 +2,6 @@ import { isObject, parseJson } from '@fairlead/schema';
 
 const MOST_DEPTH = 100;
 
-/** Collects the values of a parameterised statement; `add` answers the placeholder that stands for the value. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -47,12 +46,10 @@ export function shownMetadataOf(column: string): string {
     from (select searchable_json(${column}) as metadata offset 0) kept)`;
 }
 
-/** A pattern for ILIKE that matches `part` anywhere, taken literally. */
 export function containing(part: string): string {
   return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** Conditions joined by `and`; `true` when there is none. */
 export function all(conditions: readonly string[]): string {
   return conditions.length ? conditions.join(' and ') : 'true';
 }

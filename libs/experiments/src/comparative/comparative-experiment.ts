@@ -1,7 +1,6 @@
 import type { Aggregate, DomainEvent } from '@fairlead/eventing';
 import { ComparativeExperimentExists, ComparativeExperimentNotFound } from './comparative-experiment.errors';
 
-/** Experiments of a dataset are set side by side under a name. */
 export type ComparativeExperimentCreated = DomainEvent<
   'ComparativeExperimentCreated',
   {
@@ -39,7 +38,6 @@ export const comparativeExperimentAggregate: Aggregate<ComparativeExperiment, Co
   withoutEditions: true,
 };
 
-/** Creates a comparative experiment. @throws ComparativeExperimentExists */
 export function createComparison(
   id: string,
   data: ComparativeExperimentCreated['data'],
@@ -50,7 +48,6 @@ export function createComparison(
   };
 }
 
-/** Deletes a comparative experiment. */
 export function deleteComparison(): ComparativeExperimentDeleted[] {
   return [{ type: 'ComparativeExperimentDeleted', data: {} }];
 }

@@ -6,7 +6,6 @@ import {
   type ComparativeExperimentEvent,
 } from './comparative-experiment';
 
-/** Finds and changes the comparative experiments of a tenant. */
 @Injectable()
 export class ComparativeExperimentCommands extends AggregateCommands<
   ComparativeExperiment,

@@ -1,15 +1,4 @@
-import {
-  Answers,
-  Area,
-  CommandContext,
-  Context,
-  Describe,
-  Path,
-  Query,
-  Scope,
-  shape,
-  validateRequest,
-} from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape, validateRequest } from '@fairlead/api';
 import {
   BadRequest,
   bool,
@@ -41,7 +30,7 @@ import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { array, object as json } from '../common/platform-json';
-import { idPath, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
+import { Id, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
 
 const createBody = object(
   {
@@ -65,8 +54,6 @@ const listQuery = object({
   sort_by: note(optional(literal(['name', 'created_at']), 'created_at'), 'What the list is sorted by.'),
   sort_by_desc: note(optional(bool(), true), 'True: the newest, or the last name, first.'),
 });
-const datasetPath = idPath('dataset_id');
-const comparisonPath = idPath('comparative_experiment_id');
 
 /** Named comparisons of experiments, which feedback on runs side by side refers to. */
 @Area('Comparisons')
@@ -84,12 +71,12 @@ export class ComparativeExperimentsController {
   @Answers({ 200: shape.asText(shape.list(listedComparativeExperiment)) })
   async list(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Query(listQuery) query: Infer<typeof listQuery>,
   ): Promise<string> {
     const { tenantId } = context;
-    await this.mustHave(tenantId, path.dataset_id);
-    return array(await listComparativeExperiments(this.pool, tenantId, path.dataset_id, query));
+    await this.mustHave(tenantId, datasetId);
+    return array(await listComparativeExperiments(this.pool, tenantId, datasetId, query));
   }
 
   @Post('comparative')
@@ -133,10 +120,7 @@ export class ComparativeExperimentsController {
   @Scope('write')
   @Describe({ summary: 'Delete a named comparison', takes: ['x-reason'] })
   @Answers({ 200: removed })
-  async delete(
-    @Context() context: CommandContext,
-    @Path(comparisonPath) { comparative_experiment_id: id }: Infer<typeof comparisonPath>,
-  ) {
+  async delete(@Context() context: CommandContext, @Id('comparative_experiment_id') id: string) {
     await this.comparisons.change(context, id, deleteComparison);
     return { message: `Comparative experiment ${id} deleted` };
   }

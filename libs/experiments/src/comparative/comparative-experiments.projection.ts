@@ -3,7 +3,6 @@ import type { PoolClient } from 'pg';
 import type { DatasetDeleted } from '../datasets/dataset';
 import type { ComparativeExperimentCreated, ComparativeExperimentEvent } from './comparative-experiment';
 
-/** Keeps the table `comparative_experiments`. */
 export const comparativeExperimentsView: Projection = {
   name: 'comparative-experiments-view',
   categories: ['comparativeExperiment', 'dataset'],

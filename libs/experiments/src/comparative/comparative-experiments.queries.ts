@@ -4,7 +4,6 @@ import { array, object, raw, text } from '../common/platform-json';
 import { all, containing, isoTime, Parameters } from '../common/sql';
 import type { ComparativeExperimentEntity } from './comparative-experiment.entity';
 
-/** Filters, order and page of a list of comparative experiments. */
 interface ComparativeQuery {
   readonly id?: readonly string[];
   readonly name?: string;
@@ -61,7 +60,6 @@ export async function listComparativeExperiments(
   );
 }
 
-/** The members that every answer about a comparative experiment has, each as JSON text. */
 export function comparativeMembers(row: ComparativeRow): Record<string, string> {
   return {
     id: text(row.id),

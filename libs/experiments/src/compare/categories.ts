@@ -3,13 +3,10 @@ import { signTest } from './comparison';
 import { countLabels, hasLabel, isWhole, placesIn, shareOf, tidy } from './labels';
 import type { KeyLabels, ScoreTable } from './score-table';
 
-/** Outcomes for the labels of a row between the baseline and an experiment. */
 export type LabelKind = 'same' | 'changed' | 'missing' | 'extra' | 'errored' | 'unscored';
 
-/** Change of the share of one label over the rows that both experiments have labelled. */
 interface LabelChange {
   readonly difference: number;
-  /** Rows that have more, or less, of the label than in the baseline. */
   readonly more: number;
   readonly fewer: number;
   /** Exact sign test, two-sided. */
@@ -19,13 +16,10 @@ interface LabelChange {
 /** Rows of one experiment by the labels that they have of a key. A row counts as 1, whatever the number of its runs. */
 interface CategoryResult {
   readonly experiment: string;
-  /** Rows with a label. */
   readonly scored: number;
-  /** Runs with a label. */
   readonly runs: number;
   /** Rows in the order of the values of the key. */
   readonly counts: readonly number[];
-  /** Rows with a label that is not among them. */
   readonly other: number;
   /** Absent for the baseline itself, like all below. */
   readonly row_counts?: Readonly<Record<LabelKind | 'rows', number>>;
@@ -54,12 +48,10 @@ const MOST_VALUES = 20;
 const MOST_CHANGES = 20;
 const SIGNIFICANT = 0.05;
 
-/** Names of the keys that an experiment of the table has labels of. */
 export function categoryKeys({ experiments }: ScoreTable): string[] {
   return [...new Set(experiments.flatMap(({ labels }) => [...labels.keys()]))].sort();
 }
 
-/** Counts the rows of each experiment by their labels of a key, and compares them with the first one. */
 export async function compareCategories(table: ScoreTable, key: string): Promise<CategoryComparison> {
   const counted = table.experiments.map(({ labels }) => {
     const column = labels.get(key);
@@ -96,7 +88,6 @@ function order(number: number | undefined): number {
   return number ?? -Number.MAX_VALUE;
 }
 
-/** One experiment against the first one. */
 function against(table: ScoreTable, compared: CategoryComparison, place: number) {
   const { key, values } = compared;
   const kindOf = labelKinds(table, place, key);

@@ -154,7 +154,6 @@ function lineJson(line: ExportedLine, { table, experimentScores }: Comparison): 
   );
 }
 
-/** A run; `scores` has a mean for each key, `feedback` everything that was given. */
 function runJson(run: ExportedRun): Record<string, string> {
   const byKey = new Map<string, number[]>();
   for (const { key, score } of run.feedback) {

@@ -13,7 +13,6 @@ const NAME_BYTES = 60;
 /** Bytes that the names of all experiments have in a summary. */
 const NAMES_BYTES = 600;
 
-/** The comparison as JSON: its experiments, keys and warnings. */
 export function comparisonJson(datasetId: string, comparison: Comparison) {
   const { table, keys, categories, experimentScores, latencies, warnings } = comparison;
   return {

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { ExperimentScores, KeyScores, ScoreTable } from './score-table';
 import { meanOf, quantile, type Test, testNumeric, testPassFail } from './comparison';
 
-/** Kinds of a row, by its change between the baseline and an experiment. */
 export const ROW_KINDS = ['better', 'worse', 'same', 'missing', 'extra', 'errored', 'unscored'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
@@ -14,9 +13,7 @@ interface Counts {
   readonly better: number;
   readonly worse: number;
   readonly same: number;
-  /** The baseline has the row, the experiment does not. */
   readonly missing: number;
-  /** The experiment has the row, the baseline does not. */
   readonly extra: number;
   /** Both have it, but one of them failed and has no score. */
   readonly errored: number;
@@ -28,9 +25,7 @@ interface Counts {
 export interface KeyResult {
   readonly experiment: string;
   readonly mean: number | null;
-  /** Rows with a score. */
   readonly scored: number;
-  /** Runs with a score. */
   readonly runs: number;
   /** Number of scores; absent when it is `runs`. */
   readonly scores?: number;
@@ -85,7 +80,6 @@ export function kindOf({ experiments }: ScoreTable, key: string): KeyComparison[
   return columns.every(({ passFail }) => passFail) && wholeMeans(columns) ? 'pass/fail' : 'numeric';
 }
 
-/** Latencies of an experiment, and how they differ from the baseline's. */
 export function compareLatency(experiment: ExperimentScores, baseline: ExperimentScores | undefined): LatencyResult {
   const [p50, p99] = [quantile(experiment.latencies, 0.5), quantile(experiment.latencies, 0.99)];
   if (baseline === undefined || baseline === experiment) return { p50, p99 };

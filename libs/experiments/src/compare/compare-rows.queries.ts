@@ -16,7 +16,6 @@ interface Cell {
   readonly outputs: string | null;
   /** By the comparison's keys, null where there is none. */
   readonly scores: readonly (number | null)[];
-  /** By key the share of each label that the runs of the row have. */
   readonly labels: RowLabels;
 }
 

@@ -44,7 +44,6 @@ const scoresOf = (session: string, keys: string) => `
     group by key collate "C"
   ) as lists`;
 
-/** Keys of the experiments that are read. */
 interface Wanted {
   /** Undefined for all. */
   readonly keys?: readonly string[];

@@ -1,7 +1,6 @@
 import { unvaluedLabels } from './labels';
 import type { ExperimentScores, ScoreTable } from './score-table';
 
-/** Something that makes a comparison less sound. `rows` tells how many rows it concerns, where that can be told. */
 export interface Warning {
   readonly code:
     | 'rows being stored'
@@ -22,7 +21,6 @@ export interface Warning {
   readonly rows?: number;
 }
 
-/** Bounds that a feedback configuration gives a key. */
 export interface Bounds {
   readonly min?: number;
   readonly max?: number;
@@ -31,7 +29,6 @@ export interface Bounds {
 /** Warnings in an answer: there can be several for each key and experiment. */
 const MOST_WARNINGS = 500;
 
-/** Warnings about a comparison with the first experiment of the table; `keys` are those with scores. */
 export function warningsOf(table: ScoreTable, keys: readonly string[], bounds: ReadonlyMap<string, Bounds>): Warning[] {
   const [baseline, ...others] = table.experiments;
   const warnings: Warning[] = [];

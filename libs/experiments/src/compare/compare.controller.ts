@@ -6,7 +6,6 @@ import {
   CommandContext,
   Context,
   Describe,
-  Path,
   Query,
   Scope,
   shape,
@@ -38,7 +37,7 @@ import { type Comparison, type ComparisonRequest, Comparisons } from './comparis
 import { distributionsOf, FRACTIONS } from './distributions';
 import { judge } from './comparison-gate';
 import { gateBody, labelValuesOf, labelValuesText } from './gate-limits';
-import { idPath, oneOrMany } from '../common/reading';
+import { Id, oneOrMany } from '../common/reading';
 
 const compared = {
   experiments: note(
@@ -77,12 +76,10 @@ const exportQuery = object({
   ...chosenRows,
   format: note(optional(literal(['csv', 'jsonl']), 'csv'), 'CSV, or JSON Lines.'),
 });
-const datasetPath = idPath('dataset_id');
 /** Time for which a gate or an export waits for the rows of a fresh upload, and the interval of its looks (ms). */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 100;
 
-/** Comparisons of experiments on the same dataset. */
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/compare')
 export class CompareController {
@@ -103,7 +100,7 @@ export class CompareController {
   @Answers({ 200: shape.either(answers.comparison, answers.comparisonSummary), 304: null })
   async compare(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Query(compareQuery) asked: Infer<typeof compareQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
@@ -130,7 +127,7 @@ export class CompareController {
   @Answers({ 200: answers.distributions, 304: null })
   async distributions(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Query(distributionsQuery) { key, bins, label_values, ...asked }: Infer<typeof distributionsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
@@ -154,7 +151,7 @@ export class CompareController {
   @Answers({ 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } })
   async export(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Query(exportQuery) asked: Infer<typeof exportQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
@@ -167,7 +164,6 @@ export class CompareController {
     return Readable.from(lines(this.pool, id, comparison, selected), { objectMode: false, highWaterMark: 1 });
   }
 
-  /** Passes or fails experiments, or leaves them undecided, for pipelines: 200 in each case. */
   @Post('gate')
   @HttpCode(200)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
@@ -179,7 +175,7 @@ export class CompareController {
   @Answers({ 200: answers.verdictOfGate })
   async gate(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Body(gateBody) limits: Infer<typeof gateBody>,
   ) {
     const asked = {

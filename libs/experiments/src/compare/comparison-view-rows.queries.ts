@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { attachmentUrls, type AttachmentLinks } from '../runs/run-attachments.service';
+import { attachmentUrls, type AttachmentLinks } from '../storage/attachments.service';
 import { preview } from './compare-json';
 import { exampleMembers, readCurrentExamples } from '../examples/examples.queries';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
@@ -8,7 +8,6 @@ import { array, object, raw, text } from '../common/platform-json';
 import { runMembers, type RunRow } from '../runs/run-json';
 import { readRuns } from '../runs/runs.queries';
 
-/** Options for rendering examples and their runs. */
 interface Shown {
   readonly sessionIds: readonly string[];
   /** Texts are cut short. */
@@ -43,7 +42,6 @@ export const LEFT_OUT: readonly string[] = [
   'thread_id',
 ];
 
-/** Examples with their runs in the sessions, in the order of `ids`, each as the text of an ExampleWithRunsCH. */
 export async function renderView(
   pool: Pool,
   tenantId: string,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import {
   bool,
   type Infer,
@@ -18,7 +18,7 @@ import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
-import { RunAttachments } from '../runs/run-attachments.service';
+import { Attachments } from '../storage/attachments.service';
 import { csvLine } from '../common/csv-line';
 import { exampleIdAt } from './score-table';
 import { Comparisons } from './comparisons.service';
@@ -26,7 +26,7 @@ import { renderView } from './comparison-view-rows.queries';
 import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view.queries';
 import { hasDataset } from '../datasets/datasets.queries';
 import { batches, pieces } from '../storage/pieces';
-import { idPath, JSON_TEXT } from '../common/reading';
+import { Id, JSON_TEXT } from '../common/reading';
 import { exampleWithRuns, feedbackDelta } from '../runs/runs.answers.schema';
 
 const filters = note(
@@ -74,17 +74,15 @@ const deltaBody = object(
   'QueryFeedbackDelta',
 );
 const viewQuery = object({ format: note(optional(literal(['csv'])), '`csv`: one line per run instead of JSON.') });
-const datasetPath = idPath('dataset_id');
 const FEEDBACK = /^feedback\./;
 
-/** Examples of a dataset with their runs in some sessions, side by side. */
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/runs')
 export class ComparisonViewController {
   constructor(
     private readonly pool: Pool,
     private readonly comparisons: Comparisons,
-    private readonly attachments: RunAttachments,
+    private readonly attachments: Attachments,
   ) {}
 
   @Post()
@@ -95,12 +93,12 @@ export class ComparisonViewController {
   @Answers({ 200: { content: { 'application/json': shape.list(exampleWithRuns), 'text/csv': shape.text } } })
   async view(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Query(viewQuery) query: Infer<typeof viewQuery>,
     @Body(viewBody) body: Infer<typeof viewBody>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
-    const filter = await this.filterOf(context, path.dataset_id, body.session_ids, body.filters, body.example_ids);
+    const filter = await this.filterOf(context, datasetId, body.session_ids, body.filters, body.example_ids);
     const keys = await findViewExamples(this.pool, filter, {
       sortKey: body.sort_params?.sort_by.replace(FEEDBACK, ''),
       descending: body.sort_params?.sort_order !== 'ASC',
@@ -125,7 +123,6 @@ export class ComparisonViewController {
     return Readable.from(csvOf(batches(keys), render));
   }
 
-  /** Which examples got better and which worse on a key, the largest changes first. */
   @Post('delta')
   @HttpCode(200)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
@@ -136,10 +133,10 @@ export class ComparisonViewController {
   @Answers({ 200: feedbackDelta })
   async delta(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Body(deltaBody) body: Infer<typeof deltaBody>,
   ) {
-    const { datasetId, exampleIds } = await this.filtered(context, path.dataset_id, body);
+    const exampleIds = await this.filtered(context, datasetId, body);
     const deltas: Record<string, { improved_examples: string[]; regressed_examples: string[] }> = {};
     const page = (ids: string[]) => ids.slice(body.offset, body.offset + body.limit);
     for (const session of new Set(body.comparison_session_ids)) {
@@ -172,9 +169,9 @@ export class ComparisonViewController {
   private async filtered(context: CommandContext, datasetId: string, body: Infer<typeof deltaBody>) {
     const sessions = [body.baseline_session_id, ...body.comparison_session_ids];
     const filter = await this.filterOf(context, datasetId, sessions, body.filters);
-    if (Object.values(body.filters).every((sources) => sources.length === 0)) return { datasetId };
+    if (Object.values(body.filters).every((sources) => sources.length === 0)) return undefined;
     const found = await findViewExamples(this.pool, filter, { descending: true, offset: 0 });
-    return { datasetId, exampleIds: new Set(found.map(({ id }) => id)) };
+    return new Set(found.map(({ id }) => id));
   }
 
   private async filterOf(

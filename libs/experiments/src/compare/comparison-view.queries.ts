@@ -3,7 +3,6 @@ import { compileFilter } from '../common/filter-sql';
 import { RUN_VOCABULARY } from '../runs/runs-vocabulary';
 import { all, Parameters } from '../common/sql';
 
-/** Which examples a comparison view shows: those that were run in one of the sessions and meet every filter. */
 export interface ViewFilter {
   readonly datasetId: string;
   readonly sessionIds: readonly string[];
@@ -21,7 +20,6 @@ interface ViewPage {
   readonly limit?: number;
 }
 
-/** The tenant's sessions among `ids` that were run on the dataset. */
 export async function sessionsOn(
   pool: Pool,
   tenantId: string,

@@ -1,10 +1,8 @@
-/** A 95 % confidence interval of a mean difference. */
 interface Interval {
   readonly low: number;
   readonly high: number;
 }
 
-/** Statistics of a difference between two experiments on the rows that both have. */
 export interface Test {
   /** Method by which the interval was found. */
   readonly interval_method: 'bonett-price' | 'paired bootstrap, percentile' | 'paired bootstrap, normal';
@@ -14,7 +12,6 @@ export interface Test {
   readonly p: number | null;
   /** Pairs of scores that went into both. */
   readonly n: number;
-  /** Resamples that were drawn. */
   readonly resamples: number | null;
 }
 
@@ -25,7 +22,6 @@ const Z = 1.959963984540054;
  * standard error.
  */
 const MOST_DRAWN = 4000;
-/** Draws of one bootstrap. */
 const MOST_DRAWS = 4_000_000;
 const MOST_RESAMPLES = 2000;
 const SEED = 20_260_101;
@@ -72,7 +68,6 @@ export function signTest(better: number, worse: number): number {
   return Math.min(1, 2 * sum);
 }
 
-/** The Bonett–Price interval of the difference between two paired proportions. */
 export function passFailInterval(better: number, worse: number, n: number): Interval {
   const up = (better + 1) / (n + 2);
   const down = (worse + 1) / (n + 2);

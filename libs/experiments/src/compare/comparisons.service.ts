@@ -28,7 +28,6 @@ import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
 import { ExperimentLimits } from '../common/experiment-limits';
 
-/** Experiments to compare, by id, with the baseline among them or not; `keys` undefined for all. */
 export interface ComparisonRequest {
   readonly datasetId: string;
   readonly experiments: readonly string[];
@@ -44,15 +43,12 @@ export interface ComparisonRequest {
 
 /** Everything but the texts of the rows; the baseline is the first experiment of the table. */
 export interface Comparison extends SelectableRows {
-  /** Keys with values that are no scores. */
   readonly categories: readonly CategoryComparison[];
-  /** Scores that the experiments have as a whole. */
   readonly experimentScores: readonly ExperimentScores[];
   readonly latencies: readonly LatencyResult[];
   readonly warnings: readonly Warning[];
 }
 
-/** Which rows of a comparison, in which order. */
 interface ChosenRows {
   readonly rows?: string[];
   readonly q?: string;
@@ -214,7 +210,6 @@ export class Comparisons {
     });
   }
 
-  /** Range and direction of keys, from the tenant's configurations. */
   private async configs(tenantId: string): Promise<Map<string, Config>> {
     const { rows } = await this.pool.query<{
       key: string;

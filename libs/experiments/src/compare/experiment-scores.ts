@@ -1,12 +1,10 @@
 import type { Direction } from './compare-results';
 import type { LabelValues } from './score-table';
 
-/** A score of the whole experiment, not of one of its rows. */
 interface ExperimentScoreResult {
   readonly experiment: string;
   /** The mean where the experiment has several of the key, also of labels that have values; null where it has none. */
   readonly value: number | null;
-  /** Number of scores that `value` is the mean of. */
   readonly scored: number;
   /** Number of occurrences of each value that is no score, such as `friendly`. */
   readonly values: Readonly<Record<string, number>>;
@@ -16,7 +14,6 @@ interface ExperimentScoreResult {
   readonly difference?: number | null;
 }
 
-/** A key of scores of whole experiments, with a result for each experiment in their order. */
 export interface ExperimentScores {
   readonly key: string;
   readonly direction: Direction;
@@ -31,20 +28,16 @@ interface Statistics {
   readonly values: Readonly<Record<string, number>>;
 }
 
-/** Statistics of an experiment's own feedback by key. */
 type Known = ReadonlyMap<string, Statistics>;
 
-/** Reads the statistics of an experiment's own feedback. */
 export function statisticsOf({ session_feedback_stats: text }: { session_feedback_stats: string | null }): Known {
   return new Map(Object.entries(JSON.parse(text ?? '{}') as Readonly<Record<string, Statistics>>));
 }
 
-/** Keys with values that are no scores. */
 export function labelledKeys(known: Known): string[] {
   return [...known].flatMap(([key, { values }]) => (Object.keys(values).length > 0 ? key : []));
 }
 
-/** Returns true when there is feedback that is counted neither as a score nor as a value. */
 export function hasUnclear(known: Known): boolean {
   return [...known.values()].some(
     ({ avg, n, scores = n, values }) => n > (avg === null ? 0 : scores) + sumOf(Object.values(values)),

@@ -16,7 +16,6 @@ export interface KeyColumns {
   readonly comments: boolean;
 }
 
-/** Feedback on a run; the value is JSON text. */
 export interface RunFeedback {
   readonly key: string;
   readonly score: number | null;
@@ -26,7 +25,6 @@ export interface RunFeedback {
   readonly comment: string | null;
 }
 
-/** A run with its whole texts and all feedback on it; opaque members are JSON text. */
 export interface ExportedRun {
   readonly id: string;
   readonly status: string;
@@ -54,9 +52,7 @@ export interface ExportedLine {
   readonly regression: number | null;
   /** From 1. */
   readonly repetition: number;
-  /** Number of runs of the row, by experiment. */
   readonly counts: readonly number[];
-  /** Labels of all runs of the row, by experiment. */
   readonly labels: readonly RowLabels[];
   readonly runs: readonly (ExportedRun | null)[];
 }
@@ -98,9 +94,7 @@ export async function* readLines(
   }
 }
 
-/** A line before its texts are read. */
 interface Line {
-  /** Identifier of the example. */
   readonly id: string;
   readonly row: number;
   readonly place: number;

@@ -56,7 +56,6 @@ const keyLimits = object(
   'ComparisonGateKey',
   { closed: true },
 );
-/** Body of a gate: limits for each experiment. A limit that is left out is not checked, but significant regressions fail. */
 export const gateBody = object(
   {
     experiments: note(list(uuid(), { min: 1, max: 20 }), 'Experiments that the gate checks.'),
@@ -102,18 +101,12 @@ export function labelValuesOf(text: string | undefined) {
 
 /** Limits for the share of one label, from 0 to 1. */
 export type LabelLimits = Infer<typeof labelLimits>;
-/** Limits for one key; a mean or a drop is in the units of its scores. */
 export type KeyLimits = Partial<Infer<typeof keyLimits>>;
-/** Limits of a gate for each of its experiments. */
 export type Limits = Omit<Infer<typeof gateBody>, 'baseline' | 'experiments'>;
 
-/** The reasons against one experiment, a sentence each. */
 export class Findings {
-  /** Limits that are broken. */
   readonly failures: string[] = [];
-  /** Evidence that there is not. */
   readonly gaps: string[] = [];
-  /** Something was held against the baseline. */
   compared = false;
 
   constructor(private readonly name: string) {}
@@ -135,7 +128,6 @@ export class Findings {
   }
 }
 
-/** A number with four digits. */
 export function shown(value: number): string {
   return String(Number(value.toPrecision(4)));
 }

@@ -14,7 +14,6 @@ export const LABEL_CHARACTERS = 100;
 const MOST_LABELS = 1000;
 /** Labels that a sentence names. */
 const MOST_NAMED = 10;
-/** Label that stands for all others. */
 const OTHERS = '…';
 
 /** Returns true when a label is known as a whole: it was not cut, and does not stand for others. */
@@ -43,7 +42,6 @@ export function givenLabels(runs: readonly number[], texts: readonly string[]): 
   return { labels: [...kept, OTHERS], runs: Int32Array.from(runs), codes: codes.map((code) => moved[code]!) };
 }
 
-/** Labels by row; undefined without any. */
 export function labelsOfRows(given: GivenLabels, rowOfRun: Int32Array, rows: number): KeyLabels | undefined {
   const count = given.runs.length;
   if (count === 0) return undefined;
@@ -84,7 +82,6 @@ export function labelsOfRows(given: GivenLabels, rowOfRun: Int32Array, rows: num
   return { labels: given.labels, starts, codes: codes.slice(0, end), shares: shares.slice(0, end), runs };
 }
 
-/** Returns true when a row has a label. */
 export function hasLabel(column: KeyLabels | undefined, row: number): boolean {
   return column !== undefined && column.starts[row + 1]! > column.starts[row]!;
 }
@@ -124,7 +121,6 @@ export function placesIn(labels: readonly string[], column: KeyLabels | undefine
   return Int32Array.from(column?.labels ?? [], (label) => places.get(label) ?? -1);
 }
 
-/** Rows by label, and the number of rows with any. */
 export function countLabels({ labels, codes, shares, starts }: KeyLabels) {
   const counts = new Map(labels.map((label) => [label, 0]));
   const sums = new Float64Array(labels.length);

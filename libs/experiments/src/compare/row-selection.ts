@@ -5,7 +5,6 @@ import { type Direction, type KeyComparison, ROW_KINDS, type RowKind, rowKind } 
 import { labelTests } from './labels';
 import type { ScoreTable } from './score-table';
 
-/** The compared rows of a comparison, and their orders. */
 export interface SelectableRows {
   readonly table: ScoreTable;
   readonly keys: readonly KeyComparison[];
@@ -20,7 +19,6 @@ export interface SelectableRows {
 /** Outcomes that a filter can ask for: `changed` is another label, or a score that is better or worse. */
 const KINDS = [...ROW_KINDS, 'changed'] as const;
 
-/** Rows that became one of some kinds in an experiment on a key, or whose label went from one to another. */
 interface RowFilter {
   readonly experiment: string;
   readonly key: string;
@@ -42,7 +40,6 @@ const DIFFERENCE = new RegExp(`^difference:(${UUID}):(.+)$`, 'is');
 const MOST_TEXT = 256;
 const FILTER_FORM = '<experiment>:<kind,…>:<key> or <experiment>:label=<from>,<to>:<key>';
 const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
-/** Members of a query that say which rows, in which order. */
 export const chosenRows = {
   rows: optional(
     note(
@@ -79,7 +76,6 @@ export function parseRowFilter(text: string): RowFilter | undefined {
   return kinds.length === list.split(',').length ? { experiment, kinds, key } : undefined;
 }
 
-/** A label of a filter; undefined when it is empty or no text. */
 function decoded(label: string): string | undefined {
   try {
     return decodeURIComponent(label) || undefined;
@@ -125,7 +121,6 @@ export function selectRows(
   return ranked(passing, (row) => (higher ? 1 : -1) * ((baseline?.[row] ?? NaN) - (other?.[row] ?? NaN)));
 }
 
-/** Where the row of an example stands among selected rows; undefined when it is not among them. */
 export function placeOf({ ids }: ScoreTable, rows: Uint32Array, example: string): number | undefined {
   const id = Buffer.from(example.replaceAll('-', ''), 'hex');
   const place = rows.findIndex((row) => ids.compare(id, 0, 16, row * 16, row * 16 + 16) === 0);

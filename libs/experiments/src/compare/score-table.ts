@@ -3,7 +3,6 @@ import { ID_BYTES } from '../storage/id-table';
 /** Scores of one key in one experiment: the mean per row, NaN where there is none. Labels that have a value are scores. */
 export interface KeyScores {
   readonly means: Float64Array;
-  /** Number of runs with a score. */
   readonly runs: number;
   /** Number of scores: more than runs where one has several. */
   readonly scores: number;
@@ -28,7 +27,6 @@ export interface KeyLabels {
   /** Places in `labels`. */
   readonly codes: Int32Array;
   readonly shares: Float64Array;
-  /** Number of runs with a label. */
   readonly runs: number;
 }
 
@@ -40,9 +38,7 @@ export interface ExperimentScores {
   readonly persisted: boolean;
   readonly runCount: number;
   readonly errorCount: number;
-  /** Runs by row. */
   readonly runs: Uint16Array;
-  /** Failed runs by row. */
   readonly failed: Uint16Array;
   /** The version of the example that was run, as seconds since 1970 by row; NaN where it is not known. */
   readonly versions: Float64Array;
@@ -56,29 +52,24 @@ export interface ExperimentScores {
   readonly structures: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
-/** Numbers that stand for labels, by label. */
 export type LabelValues = ReadonlyMap<string, number>;
 
-/** Scores of several experiments over the union of their rows. */
 export interface ScoreTable {
   readonly rows: number;
   /** Ids of the examples, 16 bytes each. */
   readonly ids: Buffer;
   readonly experiments: readonly ExperimentScores[];
-  /** The values of the labels of each key that has some. */
   readonly labelValues: ReadonlyMap<string, LabelValues>;
   /** Keys that were left out because they do not fit into memory or time with the others. */
   readonly unread: readonly string[];
 }
 
-/** An experiment to compare, as its session row gives it. */
 export interface Compared {
   readonly id: string;
   readonly name: string;
   readonly persisted: boolean;
 }
 
-/** The id of a row as text. */
 export function exampleIdAt({ ids }: ScoreTable, row: number): string {
   const hex = ids.toString('hex', row * ID_BYTES, (row + 1) * ID_BYTES);
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

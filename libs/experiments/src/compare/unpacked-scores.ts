@@ -9,7 +9,6 @@ const SCORE_BYTES = ID_BYTES + 8;
 /** Numbers that a row takes for its score, its labels and its objects of a key, eight bytes each. */
 const [SCORE_CELLS, LABEL_CELLS, STRUCTURE_CELLS] = [1, 3, 1];
 
-/** The scores of a key as they come from the database. */
 interface PackedScores {
   readonly key: string;
   readonly sources: readonly string[];
@@ -35,7 +34,6 @@ function* listsIn(bytes: Buffer): Iterable<PackedScores> {
 
 /** Runs and scores of one experiment, before the number of rows of all of them is known. */
 export class Unpacked {
-  /** Row of each run, by its number in `runIds`. */
   private readonly rowOfRun: Int32Array;
   private readonly runIds = new IdTable();
   private readonly lists: readonly PackedScores[];
@@ -52,7 +50,6 @@ export class Unpacked {
     }
   }
 
-  /** Numbers that each row takes, by key. */
   cells(): Map<string, number> {
     return new Map(
       this.lists.map(({ key, data, labels, structures }) => [

@@ -4,7 +4,6 @@ import { v5 as idFrom } from 'uuid';
 import type { SentExample } from '../examples/examples-body';
 import { utf8 } from '../common/multipart';
 
-/** Names of the columns of a CSV file by their use, and the dataset whose examples its rows are. */
 export interface CsvColumns {
   readonly dataset: string;
   readonly inputs: readonly string[];

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { type Infer, note, object, optional, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -8,17 +8,15 @@ import { fileLines, type FileFormat } from './file-lines';
 import { versionAt } from './dataset-versions.queries';
 import { findDataset } from './datasets.queries';
 import { readExamples } from '../examples/examples.queries';
-import { found, idPath } from '../common/reading';
+import { found, Id } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 
-const datasetPath = idPath('dataset_id');
 const fileQuery = object({
   as_of: note(optional(str(), 'latest'), 'The version: a time, a tag, or `latest`.'),
 });
 const ORDER = 'Examples are in the order in which they were made. Streamed.';
 const VIEWS = { views: [EXPERIMENTS_VIEW] };
 
-/** The examples of a dataset as a file. */
 @Area('Datasets')
 @Controller('api/v1/datasets/:dataset_id')
 export class DatasetFilesController {
@@ -34,11 +32,11 @@ export class DatasetFilesController {
   @Answers({ 200: { content: { 'text/csv': shape.text } }, 404: 'There is no such dataset or version.' })
   csv(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Query(fileQuery) query: Infer<typeof fileQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.file('csv', context, path.dataset_id, query.as_of, reply);
+    return this.file('csv', context, datasetId, query.as_of, reply);
   }
 
   @Get('jsonl')
@@ -51,11 +49,11 @@ export class DatasetFilesController {
   @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
   jsonl(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Query(fileQuery) query: Infer<typeof fileQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.file('jsonl', context, path.dataset_id, query.as_of, reply);
+    return this.file('jsonl', context, datasetId, query.as_of, reply);
   }
 
   @Get('openai')
@@ -68,11 +66,11 @@ export class DatasetFilesController {
   @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
   openai(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Query(fileQuery) query: Infer<typeof fileQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.file('openai', context, path.dataset_id, query.as_of, reply);
+    return this.file('openai', context, datasetId, query.as_of, reply);
   }
 
   @Get('openai_ft')
@@ -85,11 +83,11 @@ export class DatasetFilesController {
   @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
   openaiFt(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Query(fileQuery) query: Infer<typeof fileQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.file('openai_ft', context, path.dataset_id, query.as_of, reply);
+    return this.file('openai_ft', context, datasetId, query.as_of, reply);
   }
 
   private async file(

@@ -24,17 +24,13 @@ const NEWEST = `greatest((select max(valid_from) from examples where dataset_id 
 const COLUMNS = `${isoTime('time')} as time, time = ${NEWEST} as newest,
   (select array_agg(tag order by tag) from dataset_tags t where t.dataset_id = $1 and t.as_of = time) as tags`;
 
-/** Filters and page of a list of versions. */
 interface VersionPage {
-  /** Only those in which this example changed. */
   readonly example?: string;
-  /** Only those with a tag that contains this text. */
   readonly search?: string;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Versions of a dataset, or of one example of it, newest first, each as JSON text of a DatasetVersion. */
 export async function listVersions(pool: Pool, id: string, page: VersionPage): Promise<string[]> {
   const times = page.example
     ? `(select valid_from as time from examples where dataset_id = $1 and id = $5::uuid
@@ -57,7 +53,6 @@ const CURRENT = `(select greatest(
   (select max(valid_from) from examples where dataset_id = $1 and ($2::timestamptz is null or valid_from <= $2)),
   (select max(as_of) from dataset_versions where dataset_id = $1 and ($2::timestamptz is null or as_of <= $2))) as time)`;
 
-/** The newest version of a dataset, or the one that was current at `asOf`; undefined when there was none. */
 export async function findVersion(pool: Pool, id: string, asOf?: string): Promise<string | undefined> {
   const { rows } = await pool.query<VersionRow>(`select ${COLUMNS} from ${CURRENT} as v where time is not null`, [
     id,
@@ -93,7 +88,6 @@ async function taggedVersion(
   return rows[0]?.time;
 }
 
-/** Examples that differ between two versions, as JSON text. A version that is undefined is the newest. */
 export async function diffVersions(pool: Pool, id: string, from?: string, to?: string): Promise<string> {
   const at = (place: number) =>
     `(select id, valid_from from examples where dataset_id = $1

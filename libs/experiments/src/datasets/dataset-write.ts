@@ -13,7 +13,6 @@ import {
 } from './dataset';
 import { DatasetExists, DatasetIdTaken } from './dataset.errors';
 
-/** A change of examples that has been stored and not yet been recorded. */
 export type StoredChange = Pick<ExamplesChange, 'payload' | 'count'>;
 
 /**
@@ -36,7 +35,6 @@ export function createDataset(
   };
 }
 
-/** Changes members of a dataset; those that are the same already change nothing. */
 export function changeDataset(wanted: DatasetChanges): (state: Dataset) => DatasetChanged[] {
   return ({ name, description, definitions }) => {
     const data = changedMembers<DatasetChanges>({ name, description, ...definitions }, wanted);
@@ -44,7 +42,6 @@ export function changeDataset(wanted: DatasetChanges): (state: Dataset) => Datas
   };
 }
 
-/** Records a change of examples, which makes a new version. */
 export function changeExamples(
   type: ExamplesEvent['type'],
   change: StoredChange,
@@ -53,7 +50,6 @@ export function changeExamples(
   return (state) => [{ type, data: { ...change, as_of: nextVersion(state?.newest, now) } }];
 }
 
-/** Gives a version a name; the one that it has already changes nothing. */
 export function tagVersion(tag: string, asOf: string): (state: Dataset) => DatasetTagged[] {
   return ({ tags }) => (tags.get(tag) === asOf ? [] : [{ type: 'DatasetTagged', data: { tag, as_of: asOf } }]);
 }

@@ -5,7 +5,6 @@ import {
   CommandContext,
   Context,
   Describe,
-  Path,
   Scope,
   shape,
   validate,
@@ -35,7 +34,7 @@ import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { MalformedMultipart, multipartParts, type Part, utf8 } from '../common/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { found, idPath, JSON_TEXT } from '../common/reading';
+import { found, Id, idPath, JSON_TEXT } from '../common/reading';
 import { versionAt } from './dataset-versions.queries';
 import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets-body';
 import { DatasetCommands, newDatasetId } from './datasets.commands';
@@ -58,7 +57,6 @@ const baselineBody = object(
   { closed: true },
 );
 
-/** Creates and changes datasets. */
 @Area('Datasets')
 @Controller('api/v1/datasets')
 export class DatasetWritesController {
@@ -180,7 +178,7 @@ export class DatasetWritesController {
   @Answers({ 200: datasetBaseline, 400: 'It is no experiment on the dataset.' })
   async setBaseline(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Body(baselineBody) given: Infer<typeof baselineBody>,
   ) {
     const experiment_id = given.experiment_id ?? null;
@@ -203,11 +201,10 @@ export class DatasetWritesController {
   })
   async tag(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Body(tagBody) given: Infer<typeof tagBody>,
   ) {
     const { tenantId } = context;
-    const { dataset_id: id } = path;
     if (given.tag === 'latest') throw new BadRequest("The tag 'latest' always belongs to the newest version.");
     const asOf = typeof given.as_of === 'string' ? given.as_of : given.as_of.iso;
     const time = asOf === 'latest' ? undefined : await versionAt(this.pool, tenantId, asOf, { dataset: id });
@@ -216,7 +213,6 @@ export class DatasetWritesController {
   }
 }
 
-/** Members that are kept as the JSON text that was sent. */
 function definitionsIn(sent: OpaqueBody, otherMetadata?: string) {
   const members = sent.members();
   return {

@@ -28,14 +28,12 @@ export class DatasetEntity {
   @Column('int') readonly version!: number;
 }
 
-/** A time at which the examples of a dataset changed. */
 @Entity('dataset_versions')
 export class DatasetVersionEntity {
   @PrimaryColumn('uuid') readonly dataset_id!: string;
   @PrimaryColumn('timestamptz') readonly as_of!: Date;
 }
 
-/** A name for a version of a dataset. */
 @Entity('dataset_tags')
 export class DatasetTagEntity {
   @PrimaryColumn('uuid') readonly dataset_id!: string;

@@ -19,7 +19,6 @@ interface DatasetDefinitions {
   readonly outputs_schema: string | null;
 }
 
-/** Members of a dataset that have changed. */
 export interface DatasetChanges extends Partial<DatasetDefinitions> {
   readonly name?: string;
   readonly description?: string;
@@ -46,7 +45,7 @@ export type ExamplesEvent = ExamplesAdded | ExamplesChanged | ExamplesDeleted | 
 export type DatasetTagged = DomainEvent<'DatasetTagged', { readonly tag: string; readonly as_of: string }>;
 
 /** An experiment has been put into the dataset, as its `number`th. */
-export type ExperimentAdded = DomainEvent<
+type ExperimentAdded = DomainEvent<
   'ExperimentAdded',
   {
     readonly experiment_id: string;
@@ -62,10 +61,10 @@ export interface ScoreDirections {
   readonly higher_is_better: readonly string[];
 }
 
-export type ScoreDirectionsChanged = DomainEvent<'ScoreDirectionsChanged', ScoreDirections>;
+type ScoreDirectionsChanged = DomainEvent<'ScoreDirectionsChanged', ScoreDirections>;
 
 /** Comparisons of this dataset are with this experiment from now on, or with none in particular. */
-export type DatasetBaselineChanged = DomainEvent<'DatasetBaselineChanged', { readonly experiment_id: string | null }>;
+type DatasetBaselineChanged = DomainEvent<'DatasetBaselineChanged', { readonly experiment_id: string | null }>;
 
 export type DatasetDeleted = DomainEvent<'DatasetDeleted', Record<string, never>>;
 
@@ -88,7 +87,6 @@ export interface Dataset {
   readonly externallyManaged: boolean;
   readonly createdAt: string;
   readonly modifiedAt: string;
-  /** Number of each experiment by its id. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly lastNumber: number;
   readonly directions: ScoreDirections;
@@ -96,7 +94,6 @@ export interface Dataset {
   readonly definitions: DatasetDefinitions;
   /** The newest version that a change of examples made; undefined before the first one. */
   readonly newest?: string;
-  /** The version of each tag. */
   readonly tags: ReadonlyMap<string, string>;
 }
 
@@ -160,17 +157,14 @@ export const datasetAggregate: Aggregate<Dataset, DatasetEvent> = {
   withoutEditions: true,
 };
 
-/** The stream of a dataset. */
 export function datasetStream(id: string): string {
   return streamName(datasetAggregate.category, id);
 }
 
-/** True when the dataset has been created and not been removed since. */
 export function isThere(state: DatasetState): state is Dataset & { readonly removed: false } {
   return state !== null && !state.removed;
 }
 
-/** The dataset that an upload names. */
 export interface Target {
   readonly id: string;
   readonly tenant: string;
@@ -221,7 +215,6 @@ function created({ name, description }: Target): DatasetCreated {
   return { type: 'DatasetCreated', data: { name, description, data_type: 'kv', externally_managed: true } };
 }
 
-/** Says what counts as better for scores of these keys; the same again changes nothing. */
 export function setScoreDirections(wanted: ScoreDirections): (state: Dataset) => ScoreDirectionsChanged[] {
   const data = {
     lower_is_better: [...new Set(wanted.lower_is_better)].sort(),
@@ -231,13 +224,11 @@ export function setScoreDirections(wanted: ScoreDirections): (state: Dataset) =>
     JSON.stringify(data) === JSON.stringify(directions) ? [] : [{ type: 'ScoreDirectionsChanged', data }];
 }
 
-/** Says which experiment the others are compared with, null for none; the same again changes nothing. */
 export function setBaseline(experiment_id: string | null): (state: Dataset) => DatasetBaselineChanged[] {
   return ({ baseline }) =>
     baseline === experiment_id ? [] : [{ type: 'DatasetBaselineChanged', data: { experiment_id } }];
 }
 
-/** Deletes the dataset. */
 export function deleteDataset(): DatasetDeleted[] {
   return [{ type: 'DatasetDeleted', data: {} }];
 }

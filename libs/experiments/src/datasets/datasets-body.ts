@@ -41,7 +41,6 @@ const older = {
   ),
   tag_value_ids: note(optional(list(uuid())), 'Not supported: anything but an empty list is answered 501.'),
 };
-/** Body of POST /datasets. */
 export const datasetCreate = object(
   {
     name: note(str({ min: 1, max: MOST_NAME }), 'Name of the dataset, unique in the workspace (409).'),
@@ -56,7 +55,6 @@ export const datasetCreate = object(
   },
   'DatasetCreate',
 );
-/** Body of PATCH /datasets/{dataset_id}. */
 export const datasetUpdate = object(
   {
     name: note(optional(str({ min: 1, max: MOST_NAME })), 'Name of the dataset, unique in the workspace (409).'),
@@ -73,7 +71,6 @@ export const datasetUpdate = object(
   },
   'DatasetUpdate',
 );
-/** The fields of POST /datasets/upload, a form, besides its file. */
 export const csvFields = object(
   {
     name: optional(str({ min: 1, max: MOST_NAME })),

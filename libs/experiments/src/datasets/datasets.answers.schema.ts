@@ -46,7 +46,6 @@ export const datasetVersion = object('DatasetVersion', {
 
 export const removed = object('Removed', { message: noted(text, 'That it was deleted, in one sentence.') });
 
-/** Members of an example; those that a selection can leave out may be null. */
 export const exampleMembers = {
   id: noted(uuid, 'Identifier of the example.'),
   dataset_id: noted(uuid, 'Dataset that the example belongs to.'),
@@ -67,14 +66,12 @@ export const exampleMembers = {
 };
 export const example = object('Example', exampleMembers);
 
-/** Examples by what became of them between two versions. */
 export const versionsDiff = object('DatasetVersionsDiff', {
   examples_added: noted(list(uuid), 'Examples that only the later version has.'),
   examples_modified: noted(list(uuid), 'Examples that differ.'),
   examples_removed: noted(list(uuid), 'Examples that only the earlier version has.'),
 });
 
-/** Examples that a request made or changed, and the version that holds the change. */
 export const changedExamples = object('ChangedExamples', {
   count: noted(integer, 'Number of examples that were made or changed.'),
   example_ids: noted(list(uuid), 'Their identifiers, in the order of the request.'),

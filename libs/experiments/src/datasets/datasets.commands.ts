@@ -42,7 +42,6 @@ export function newDatasetId(tenantId: string, { causationId }: Metadata): strin
   return causationId === undefined ? newId() : idFrom(`dataset/${causationId}`, tenantId);
 }
 
-/** Finds and changes the datasets of a tenant. */
 @Injectable()
 export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
   constructor(
@@ -114,7 +113,6 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
   }
 
-  /** @throws SessionNotFound, OtherDataset for an experiment that is not on this dataset */
   private async requireExperiment(tenantId: string, id: string, experimentId: string): Promise<void> {
     const dataset = await findReferenceDataset(this.pool, tenantId, experimentId);
     if (dataset === undefined) throw new SessionNotFound(experimentId);
@@ -142,7 +140,6 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     return found?.state && found.state.name !== name ? undefined : found;
   }
 
-  /** Reserves a name for a dataset. @throws DatasetExists when another dataset has it */
   reserveName(caller: Caller, name: string, id: string): Promise<void> {
     const taken = (owner: string) => new DatasetExists(`with the name '${name}'`, owner);
     return this.reserve(nameOf(caller.tenantId, name), id, caller, taken, (dataset) => dataset.name === name);

@@ -5,7 +5,6 @@ import {
   Context,
   counting,
   Describe,
-  Path,
   Query,
   Scope,
   shape,
@@ -21,7 +20,7 @@ import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answe
 import { countDatasets, findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';
 import { diffVersions, findVersion, listVersions, versionAt } from './dataset-versions.queries';
 import { array } from '../common/platform-json';
-import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
+import { found, Id, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
 import { DatasetCommands } from './datasets.commands';
 
 const SORTS = [
@@ -54,7 +53,6 @@ const listQuery = object({
   exclude: note(optional(oneOrMany(literal(['example_count']))), 'Members to leave out of the answer; repeatable.'),
   ...counting,
 });
-const datasetPath = idPath('dataset_id');
 const versionsQuery = object({
   search: note(optional(str()), 'Only versions with a tag that contains this text.'),
   example: note(optional(uuid()), 'Only versions in which this example changed.'),
@@ -98,10 +96,7 @@ export class DatasetsController {
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get a dataset' })
   @Answers({ 200: shape.asText(dataset) })
-  async one(
-    @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
-  ): Promise<string> {
+  async one(@Context() context: CommandContext, @Id('dataset_id') id: string): Promise<string> {
     return found(await findDataset(this.pool, context.tenantId, id), 'Dataset ID', id);
   }
 
@@ -109,7 +104,7 @@ export class DatasetsController {
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Delete a dataset with its experiments', takes: ['x-reason'] })
   @Answers({ 200: removed })
-  async delete(@Context() context: CommandContext, @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>) {
+  async delete(@Context() context: CommandContext, @Id('dataset_id') id: string) {
     await this.datasets.delete(context, id);
     return { message: `Dataset ${id} deleted` };
   }
@@ -124,7 +119,7 @@ export class DatasetsController {
   @Answers({ 200: shape.asText(shape.list(datasetVersion)) })
   async versions(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Query(versionsQuery) asked: Infer<typeof versionsQuery>,
   ): Promise<string> {
     await this.known(context, id);
@@ -138,7 +133,7 @@ export class DatasetsController {
   @Answers({ 200: shape.asText(datasetVersion) })
   async version(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Query(versionQuery) { as_of: asOf, tag = 'latest' }: Infer<typeof versionQuery>,
   ): Promise<string> {
     await this.known(context, id);
@@ -156,10 +151,9 @@ export class DatasetsController {
   @Answers({ 200: shape.asText(versionsDiff) })
   async diff(
     @Context() context: CommandContext,
-    @Path(datasetPath) named: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Query(diffQuery) asked: Infer<typeof diffQuery>,
   ): Promise<string> {
-    const { dataset_id: id } = named;
     await this.known(context, id);
     const at = (asOf: string) => versionAt(this.pool, context.tenantId, asOf, { dataset: id });
     return diffVersions(this.pool, id, await at(asked.from_version), await at(asked.to_version));
@@ -172,7 +166,7 @@ export class DatasetsController {
   @Answers({ 200: shape.asText(shape.list(shape.text)) })
   async splits(
     @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Query(splitsQuery) { as_of: asOf }: Infer<typeof splitsQuery>,
   ): Promise<string> {
     await this.known(context, id);

@@ -5,13 +5,11 @@ import type { DatasetHoldings } from '../sessions/experiment';
 import { array, number, object, raw, text } from '../common/platform-json';
 import { all, containing, isoTime, Parameters, shownMetadataOf } from '../common/sql';
 
-/** Filters, order and page of a list of datasets. */
 interface DatasetQuery {
   readonly id?: readonly string[];
   readonly data_type?: readonly string[];
   readonly name?: string;
   readonly name_contains?: string;
-  /** JSON text of what the dataset's metadata must contain. */
   readonly metadata?: string;
   readonly tag_value_id?: readonly string[];
   readonly exclude?: readonly string[];
@@ -36,7 +34,6 @@ const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_
   d.inputs_schema, d.outputs_schema,
   (select s.id from sessions s where s.id = d.baseline_experiment_id and s.tenant_id = d.tenant_id) as baseline_experiment_id`;
 
-/** The tenant's datasets that match, each as JSON text. */
 export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<string[]> {
   const parameters = new Parameters();
   const where = all(datasetConditions(tenantId, query, parameters));
@@ -50,7 +47,6 @@ export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQ
   return rows.map((row) => datasetJson(row, counted));
 }
 
-/** The number of the tenant's datasets that match. */
 export async function countDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<number> {
   const parameters = new Parameters();
   const where = all(datasetConditions(tenantId, query, parameters));
@@ -75,7 +71,6 @@ function datasetConditions(tenantId: string, query: DatasetQuery, parameters: Pa
   return conditions;
 }
 
-/** One dataset as JSON text, undefined when the tenant has none of this id. */
 export async function findDataset(pool: Pool, tenantId: string, id: string): Promise<string | undefined> {
   const { rows } = await pool.query<DatasetRow>(
     `select ${COLUMNS} from datasets d where d.id = $1 and d.tenant_id = $2`,
@@ -97,13 +92,11 @@ export async function findHoldings(pool: Pool, id: string): Promise<DatasetHoldi
   return rows[0];
 }
 
-/** True when the tenant has this dataset. */
 export async function hasDataset(pool: Pool, tenantId: string, id: string): Promise<boolean> {
   const { rowCount } = await pool.query('select 1 from datasets where id = $1 and tenant_id = $2', [id, tenantId]);
   return rowCount === 1;
 }
 
-/** Directions of the scores of a dataset. */
 export async function findScoreDirections(pool: Pool, id: string): Promise<ScoreDirections> {
   const { rows } = await pool.query<{ directions: string | null }>(
     'select score_directions as directions from datasets where id = $1',
@@ -113,7 +106,6 @@ export async function findScoreDirections(pool: Pool, id: string): Promise<Score
   return said ? (JSON.parse(said) as ScoreDirections) : { lower_is_better: [], higher_is_better: [] };
 }
 
-/** Ids of the sessions that were run on a dataset. */
 export async function sessionsOfDataset(pool: Pool, tenantId: string, id: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     'select id from sessions where reference_dataset_id = $1 and tenant_id = $2 order by id',
@@ -139,7 +131,6 @@ export async function listSplits(pool: Pool, id: string, asOf?: string): Promise
   return array(rows.map(({ split }) => text(split)));
 }
 
-/** A dataset as JSON text. */
 export function datasetJson(row: DatasetRow, counted: boolean): string {
   return object({
     name: text(row.name),

@@ -5,7 +5,6 @@ import { object, raw, text } from '../common/platform-json';
 
 export type FileFormat = 'csv' | 'jsonl' | 'openai' | 'openai_ft';
 
-/** A message as OpenAI takes it. */
 interface Message {
   readonly role: string;
   readonly content: unknown;
@@ -14,7 +13,6 @@ interface Message {
 /** The first three are names that `fairlead experiments upload` knows: the same rows are met again. */
 const COLUMNS = ['row_id', 'inputs', 'expected_outputs', 'name', 'metadata'];
 
-/** The lines of a file of examples, each with its end. */
 export async function* fileLines(format: FileFormat, examples: AsyncIterable<ExampleRow>): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(COLUMNS);
   for await (const example of examples) {

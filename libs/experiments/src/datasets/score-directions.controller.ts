@@ -1,10 +1,10 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Scope } from '@fairlead/api';
 import { BadRequest, type Infer, list, note, object, optional, str } from '@fairlead/schema';
 import { Controller, Get, Put } from '@nestjs/common';
 import { scoreDirections } from './datasets.answers.schema';
 import { type ScoreDirections, setScoreDirections } from './dataset';
 import { DatasetCommands } from './datasets.commands';
-import { idPath } from '../common/reading';
+import { Id } from '../common/reading';
 
 const LONGEST_KEY = 180;
 const MOST_KEYS = 1000;
@@ -17,9 +17,7 @@ const directionsBody = object(
   },
   'ScoreDirections',
 );
-const datasetPath = idPath('dataset_id');
 
-/** Directions of the scores of a dataset: they come before the configurations of the keys. */
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/score-directions')
 export class ScoreDirectionsController {
@@ -29,14 +27,10 @@ export class ScoreDirectionsController {
   @Scope('read')
   @Describe({ summary: 'Get which scores are better when lower or higher' })
   @Answers({ 200: scoreDirections })
-  async find(
-    @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
-  ): Promise<ScoreDirections> {
+  async find(@Context() context: CommandContext, @Id('dataset_id') id: string): Promise<ScoreDirections> {
     return (await this.datasets.find(context.tenantId, id)).state.directions;
   }
 
-  /** Replaces both lists. */
   @Put()
   @Scope('write')
   @Describe({
@@ -47,10 +41,9 @@ export class ScoreDirectionsController {
   @Answers({ 200: scoreDirections, 400: 'Both lists name a key.' })
   async set(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') id: string,
     @Body(directionsBody) body: Infer<typeof directionsBody>,
   ): Promise<ScoreDirections> {
-    const { dataset_id: id } = path;
     const both = body.lower_is_better.find((key) => body.higher_is_better.includes(key));
     if (both !== undefined) throw new BadRequest(`lower_is_better and higher_is_better both name ${both}.`);
     return (await this.datasets.change(context, id, setScoreDirections(body))).state.directions;

@@ -16,7 +16,6 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import type { PayloadStore } from '../storage/payload.store';
 import { type ChangedExample, encodeExamples } from './example-rows';
 
-/** Dependencies of commands on examples: those of commands on datasets, and these. */
 export interface ExampleParts extends AggregateCommands<Dataset, DatasetEvent> {
   readonly pool: Pool;
   readonly followers: Followers;
@@ -24,7 +23,6 @@ export interface ExampleParts extends AggregateCommands<Dataset, DatasetEvent> {
   readonly stored: StoredBytes;
 }
 
-/** A change that has been recorded: the version that holds it, and the examples that it made or ended. */
 export interface RecordedChange {
   readonly asOf: string;
   readonly examples: readonly ChangedExample[];

@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 import { isoTime } from '../common/sql';
 import type { ExampleAttachment } from './example-rows';
 
-/** The current version of an example as far as changes need to know it. */
 export interface CurrentExample {
   readonly id: string;
   readonly dataset_id: string;
@@ -16,7 +15,6 @@ export interface CurrentExample {
   readonly source_run_id: string | null;
 }
 
-/** A run that examples are made from; opaque members are JSON text. */
 export interface SourceRun {
   readonly id: string;
   readonly inputs: string;
@@ -55,7 +53,6 @@ export async function metadataBytes(pool: Pool, dataset: string, ids: readonly s
   return Number(rows[0]?.bytes ?? 0);
 }
 
-/** The dataset of each example by its id; the tenant's current ones only. */
 export async function findDatasetsOf(
   pool: Pool,
   tenantId: string,

@@ -9,7 +9,6 @@ const SPLITS = 'dataset_split';
 const BASE = 'base';
 const IN_BASE = Buffer.from(JSON.stringify([BASE]));
 
-/** A change of a list in the metadata of examples. */
 export interface ListChange {
   readonly key: string;
   readonly operation: 'array_add' | 'array_remove';

@@ -1,6 +1,5 @@
 import { elementSlices, memberSlices } from '../common/json-slices';
 
-/** An attachment of an example: its content is in the payload store of the workspace. */
 export interface ExampleAttachment {
   readonly name: string;
   /** Media type without parameters. */
@@ -42,7 +41,6 @@ export function encodeExamples(examples: readonly ChangedExample[]): Buffer {
   return Buffer.from(`[${texts.join(',')}]`);
 }
 
-/** The examples of a change from its bytes. */
 export function decodeExamples(bytes: Buffer): ChangedExample[] {
   return elementSlices(bytes).map((slice) => {
     const members = [...memberSlices(slice)].map(([name, value]) => {

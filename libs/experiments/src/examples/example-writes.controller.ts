@@ -6,7 +6,6 @@ import {
   CommandContext,
   Context,
   Describe,
-  Path,
   Query,
   Scope,
   shape,
@@ -37,8 +36,8 @@ import { findExample } from './examples.queries';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { readBytes, readJson } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { found, idPath, JSON_TEXT, oneOrMany } from '../common/reading';
-import { ExampleAttachments } from './example-attachments.service';
+import { found, Id, idPath, JSON_TEXT, oneOrMany } from '../common/reading';
+import { Attachments } from '../storage/attachments.service';
 import { findDatasetsOf } from './example-lookups.queries';
 import {
   exampleCreate,
@@ -56,7 +55,6 @@ const MOST_BYTES = 24 * 1024 * 1024;
 /** Ids that the metadata of one request may name, as many as the SDK for Python sends. */
 const MOST_NAMED = 10_000;
 const examplePath = idPath('example_id');
-const datasetPath = idPath('dataset_id');
 const namedQuery = object({ example_ids: note(oneOrMany(uuid()), 'The examples to delete; repeatable.') });
 const deletion = object(
   {
@@ -103,7 +101,6 @@ const FORM = {
 const PARTS =
   'The part `<id>` is an example, a JSON object; `<id>.inputs` and `<id>.outputs` are members of it, `<id>.attachment.<name>` is attached to it. All of it is done or nothing.';
 
-/** Creates, changes and deletes examples. Every change makes a new version of the dataset. */
 @Area('Datasets')
 @Controller('api/v1')
 export class ExampleWritesController {
@@ -112,7 +109,7 @@ export class ExampleWritesController {
     private readonly followers: Followers,
     private readonly datasets: DatasetCommands,
     private readonly thread: LiveRunsThread,
-    private readonly attachments: ExampleAttachments,
+    private readonly attachments: Attachments,
   ) {}
 
   @Post('examples')
@@ -162,7 +159,7 @@ export class ExampleWritesController {
   async createParts(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
-    @Path(datasetPath) { dataset_id: dataset }: Infer<typeof datasetPath>,
+    @Id('dataset_id') dataset: string,
   ) {
     const { tenantId } = context;
     const sent = await this.readParts(request, tenantId, dataset);
@@ -183,7 +180,7 @@ export class ExampleWritesController {
   async updateParts(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
-    @Path(datasetPath) { dataset_id: dataset }: Infer<typeof datasetPath>,
+    @Id('dataset_id') dataset: string,
   ) {
     const { tenantId } = context;
     const sent = await this.readParts(request, tenantId, dataset);
@@ -202,11 +199,11 @@ export class ExampleWritesController {
   @Answers({ 200: changedExamples })
   async metadata(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Body(metadataBody) body: Infer<typeof metadataBody>,
   ) {
     const { example_ids: ids, operations } = body;
-    const change = await changeLists(this.datasets, context, path.dataset_id, ids, operations);
+    const change = await changeLists(this.datasets, context, datasetId, ids, operations);
     return { count: ids.length, example_ids: ids, as_of: change.asOf };
   }
 
@@ -216,12 +213,12 @@ export class ExampleWritesController {
   @Answers({ 200: removed })
   async split(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Body(splitBody) body: Infer<typeof splitBody>,
   ) {
     const operation = body.remove ? OPERATIONS[1] : OPERATIONS[0];
     const change = { key: 'dataset_split', operation, values: [body.split_name] };
-    await changeLists(this.datasets, context, path.dataset_id, body.examples, [change]);
+    await changeLists(this.datasets, context, datasetId, body.examples, [change]);
     return { message: `Split ${body.split_name} updated` };
   }
 
@@ -304,10 +301,7 @@ export class ExampleWritesController {
     takes: ['x-reason'],
   })
   @Answers({ 200: removed })
-  async deleteOne(
-    @Context() context: CommandContext,
-    @Path(examplePath) { example_id: id }: Infer<typeof examplePath>,
-  ) {
+  async deleteOne(@Context() context: CommandContext, @Id('example_id') id: string) {
     await deleteExamples(this.datasets, context, [id]);
     return { message: `Example ${id} deleted` };
   }

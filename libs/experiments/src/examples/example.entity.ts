@@ -1,7 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { ExampleAttachment } from './example-rows';
 
-/** An example as it was from one version of its dataset to another. */
 @Entity('examples')
 @Index('examples_by_time', ['dataset_id', 'valid_from', 'sequence'])
 @Index('examples_with_metadata', ['dataset_id'], { where: 'metadata is not null' })

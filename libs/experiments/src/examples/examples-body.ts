@@ -25,7 +25,6 @@ import { MalformedMultipart, multipartParts, type Part } from '../common/multipa
 import type { AttachmentOperations } from './example-attachments';
 import type { ExampleAttachment } from './example-rows';
 
-/** One example that was sent. Opaque members are JSON text. */
 export interface SentExample {
   /** Undefined when the service chooses it. */
   readonly id?: string;
@@ -100,7 +99,6 @@ const createMembers = {
     'Names of attachments of the source run that the example gets.',
   ),
 };
-/** Body of POST /examples. */
 export const exampleCreate = object(
   {
     dataset_id: note(uuid(), 'Dataset that gets the example; clients must write its examples, not uploads.'),
@@ -109,7 +107,6 @@ export const exampleCreate = object(
   },
   'ExampleCreate',
 );
-/** Body of POST /examples/bulk. */
 export const examplesCreate = list(exampleCreate, { max: MOST_EXAMPLES });
 const ONLY_NEW = 'Only for new examples: here anything but false or an empty list is answered 400.';
 const updateMembers = {
@@ -124,9 +121,7 @@ const updateMembers = {
   use_source_run_io: note(optional(bool(), false), ONLY_NEW),
   use_source_run_attachments: note(optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []), ONLY_NEW),
 };
-/** Body of PATCH /examples/{example_id}. */
 export const exampleUpdate = object({ id: fixed(uuid()), ...updateMembers }, 'ExampleUpdate');
-/** Body of PATCH /examples/bulk. */
 export const examplesUpdate = list(
   object({ id: note(uuid(), 'The example to change.'), ...updateMembers }, 'ExampleUpdateWithId'),
   {
@@ -137,7 +132,6 @@ const partMembers = object({ ...updateMembers, ...createMembers }, 'ExamplePart'
 
 type Given = Partial<Infer<typeof partMembers>>;
 
-/** The schemas of the JSON bodies by what they do. */
 const JSON_BODIES = {
   create: exampleCreate,
   createMany: examplesCreate,
@@ -146,7 +140,6 @@ const JSON_BODIES = {
 };
 export type JsonBody = keyof typeof JSON_BODIES;
 
-/** The examples of a JSON body. @throws Unprocessable */
 export function readJsonExamples(json: Buffer, kind: JsonBody, depth: number): SentExamples {
   const given = validate<unknown>(JSON_BODIES[kind], parseJson(json, depth, MOST_VALUES), 'body');
   const many = Array.isArray(given) ? (given as Given[]) : [given as Given];
@@ -197,12 +190,10 @@ export function readMultipartExamples(body: Buffer, contentType: string, depth: 
   return { examples, contents };
 }
 
-/** Error for a request that holds too many examples. */
 function tooMany(): PayloadTooLarge {
   return new PayloadTooLarge(`The request holds more than ${MOST_EXAMPLES} examples.`);
 }
 
-/** The parts of one example, put together as if they were one JSON object. */
 function readParts(id: string, parts: ReadonlyMap<string, Buffer>, depth: number): SentExample {
   const slices = new Map<string, Buffer>();
   const value: Record<string, unknown> = Object.create(null) as Record<string, unknown>;

@@ -165,7 +165,6 @@ function objectText(json: string | null | undefined): string | undefined {
   return json.trimStart().startsWith('{') ? json : `{"output":${json}}`;
 }
 
-/** Returns the members of an example that a request changes; none when it sends the example as it is. */
 function changedExample(sent: SentExample, current: CurrentExample): ChangedExample[] {
   const { id, inputs, outputs } = sent;
   if (sent.dataset !== undefined && sent.dataset !== current.dataset_id) {
@@ -203,7 +202,6 @@ function requireFew(id: string, attachments: number): void {
   throw new PayloadTooLarge(`Example ${id} has more than ${MOST_OWN_ATTACHMENTS} attachments.`);
 }
 
-/** The current examples of a dataset by their ids. @throws NotFound when one is not there */
 async function currentOf(
   { pool }: ExampleParts,
   tenantId: string,
@@ -242,7 +240,6 @@ function md5(text: string | undefined): string | null {
   return text === undefined ? null : hash('md5', text, 'hex');
 }
 
-/** The attachments in one spelling, whatever their order. */
 function listed(attachments: CurrentExample['attachments']): string {
   return JSON.stringify((attachments ?? []).map(({ name, type, sha256 }) => [name, type, sha256]).sort());
 }

@@ -1,4 +1,4 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { bool, type Infer, literal, note, num, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
@@ -6,9 +6,9 @@ import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { example } from '../datasets/datasets.answers.schema';
 import { versionAt } from '../datasets/dataset-versions.queries';
-import { ExampleAttachments } from './example-attachments.service';
+import { Attachments } from '../storage/attachments.service';
 import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
-import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject, sent } from '../common/reading';
+import { found, Id, JSON_TEXT, oneOrMany, pageOf100, searchedObject, sent } from '../common/reading';
 
 const SELECT = [
   'id',
@@ -51,7 +51,6 @@ const listQuery = object({
   ),
   descending: note(optional(bool()), 'True: the newest or largest first. Default true, for `id` false.'),
 });
-const examplePath = idPath('example_id');
 const oneQuery = object({
   as_of: note(optional(str(), 'latest'), 'The version of the dataset: a time, a tag, or `latest`.'),
   dataset: note(optional(uuid()), 'The dataset whose tag `as_of` is; absent: the dataset of the example.'),
@@ -62,7 +61,7 @@ const oneQuery = object({
 export class ExamplesController {
   constructor(
     private readonly pool: Pool,
-    private readonly attachments: ExampleAttachments,
+    private readonly attachments: Attachments,
   ) {}
 
   @Get()
@@ -94,7 +93,7 @@ export class ExamplesController {
   @Answers({ 200: shape.asText(example) })
   async one(
     @Context() context: CommandContext,
-    @Path(examplePath) { example_id: id }: Infer<typeof examplePath>,
+    @Id('example_id') id: string,
     @Query(oneQuery) asked: Infer<typeof oneQuery>,
   ): Promise<string> {
     const { tenantId } = context;

@@ -10,7 +10,6 @@ const MOST_CHARACTERS = 4_000_000;
 const MOST_ROWS = 1000;
 const logger = new Logger('Examples');
 
-/** Ends the current versions of the examples that a change names, and begins those that it makes. */
 export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
   const { payload, as_of: asOf } = event.data;
@@ -35,7 +34,6 @@ export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClie
   await tx.query('insert into dataset_versions (dataset_id, as_of) values ($1, $2) on conflict do nothing', [id, asOf]);
 }
 
-/** Moves a tag to a version. */
 export async function applyDatasetTagged(event: Recorded<DatasetTagged>, tx: PoolClient): Promise<void> {
   await tx.query(
     `with changed as (update datasets set modified_at = $4, version = $5 where id = $1 returning id)

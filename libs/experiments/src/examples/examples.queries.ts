@@ -18,7 +18,6 @@ export interface ExampleFilter {
   readonly filter?: string;
 }
 
-/** Order and page of a list of examples, and the members that it shows. */
 interface ExamplePage {
   readonly order: 'recent' | 'random' | 'recently_created' | 'id';
   readonly descending?: boolean;
@@ -28,7 +27,6 @@ interface ExamplePage {
   readonly select?: readonly string[];
 }
 
-/** An example as its row gives it; times are ISO texts, opaque members JSON text. */
 export interface ExampleRow extends Pick<
   ExampleEntity,
   'id' | 'dataset_id' | 'name' | 'inputs' | 'outputs' | 'metadata' | 'source_run_id' | 'attachments'
@@ -37,8 +35,7 @@ export interface ExampleRow extends Pick<
   readonly modified: string;
 }
 
-/** Gives the addresses of an example's attachments, as JSON text. */
-export type AttachmentUrls = (row: ExampleRow) => Promise<string>;
+type AttachmentUrls = (row: ExampleRow) => Promise<string>;
 
 interface ExampleKey extends Sized {
   readonly dataset_id: string;
@@ -154,7 +151,6 @@ export async function countExamples(pool: Pool, tenantId: string, filter: Exampl
   return rows[0]?.count ?? 0;
 }
 
-/** The current versions of some examples of a dataset by their ids. */
 export async function readCurrentExamples(
   pool: Pool,
   datasetId: string,
@@ -247,7 +243,6 @@ async function rowsOf(
   return rows;
 }
 
-/** All members of an example, each as JSON text. */
 export function exampleMembers(row: ExampleRow, urls = 'null') {
   return {
     outputs: raw(row.outputs),

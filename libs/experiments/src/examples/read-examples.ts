@@ -7,7 +7,6 @@ import {
   type SentExamples,
 } from './examples-body';
 
-/** Format of a body of examples. */
 export type ExamplesKind = JsonBody | 'multipart' | 'csv';
 
 /**

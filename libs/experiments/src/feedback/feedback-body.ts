@@ -21,11 +21,9 @@ import type { OpaqueBody } from '../common/opaque-body.schema';
 import { sentScore } from './sent-score';
 import { CONFIG_NOTES, FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
 
-/** Feedback that came among the parts of a request. */
 export interface SentFeedback {
   readonly data: FeedbackAdded['data'];
   readonly loc: Loc;
-  /** The session that it names. */
   readonly sessionId?: string;
   /** Members that were sent and are not kept. */
   readonly ignored: readonly string[];
@@ -34,7 +32,6 @@ export interface SentFeedback {
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 
 const anyText = () => str({ anyText: true });
-/** Configuration of a key: the way its scores are to be read. */
 export const configSchema = object(
   {
     type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
@@ -56,7 +53,6 @@ export const configSchema = object(
   'FeedbackConfig',
 );
 
-/** Body of POST /feedback, and of a feedback among the parts of a multipart body. */
 export const feedbackBody = object(
   {
     created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),

@@ -5,7 +5,6 @@ import {
   CommandContext,
   Context,
   Describe,
-  Path,
   Scope,
   shape,
   validateRequest,
@@ -37,7 +36,7 @@ import { feedback as answered } from './feedback.answers.schema';
 import { scoreData } from './feedback-body';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';
 import { readOpaqueBody } from '../common/opaque-body.schema';
-import { found, idPath, JSON_TEXT } from '../common/reading';
+import { found, Id, idPath, JSON_TEXT } from '../common/reading';
 import { FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
 
 const anyText = () => str({ anyText: true });
@@ -73,7 +72,6 @@ const FIXED = [
 const KNOWN = new Set<string>([...KEPT, ...FIXED]);
 const feedbackPath = idPath('feedback_id');
 
-/** Changes feedback that was given, whoever gave it, and takes it back. */
 @Area('Feedback')
 @Controller('api/v1/feedback')
 export class FeedbackChangesController {
@@ -123,10 +121,7 @@ export class FeedbackChangesController {
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Delete feedback', takes: ['x-reason'] })
   @Answers({ 200: shape.empty })
-  async delete(
-    @Context() context: CommandContext,
-    @Path(feedbackPath) { feedback_id: id }: Infer<typeof feedbackPath>,
-  ) {
+  async delete(@Context() context: CommandContext, @Id('feedback_id') id: string) {
     const { session_id } = await this.row(context.tenantId, id);
     const event = { type: 'FeedbackDeleted' as const, data: { id } };
     await this.store.append(streamName('experiment', session_id), 'any', [event], context.metadata);

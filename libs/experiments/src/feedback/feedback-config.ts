@@ -1,6 +1,5 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
 
-/** The configuration of a feedback key, which says how its scores are read, was replaced as a whole. */
 export type FeedbackConfigChanged = DomainEvent<
   'FeedbackConfigChanged',
   {
@@ -11,12 +10,10 @@ export type FeedbackConfigChanged = DomainEvent<
   }
 >;
 
-/** The key has no configuration any more. */
 type FeedbackConfigDeleted = DomainEvent<'FeedbackConfigDeleted', { readonly key: string }>;
 
 export type FeedbackConfigEvent = FeedbackConfigChanged | FeedbackConfigDeleted;
 
-/** The configuration that clients have set, null when there is none. */
 type FeedbackConfigState = FeedbackConfigChanged['data'] | null;
 
 export const feedbackConfigModel: Model<FeedbackConfigState, FeedbackConfigEvent> = {

@@ -71,7 +71,6 @@ interface Row {
   readonly modified: string;
 }
 
-/** Configurations of feedback keys: range, categories and direction of their scores. */
 @Area('Feedback')
 @Controller('api/v1/feedback-configs')
 export class FeedbackConfigsController {

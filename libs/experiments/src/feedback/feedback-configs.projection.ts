@@ -2,7 +2,6 @@ import type { Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { FeedbackConfigEvent } from './feedback-config';
 
-/** Stores or removes the configuration of a feedback key. */
 export async function applyFeedbackConfig(event: Recorded<FeedbackConfigEvent>, tx: PoolClient): Promise<void> {
   const { tenant } = event.metadata;
   if (event.type === 'FeedbackConfigDeleted') {

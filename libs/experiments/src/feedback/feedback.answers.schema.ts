@@ -3,7 +3,6 @@ import { shape } from '@fairlead/api';
 const { any, boolean, either, free, integer, map, noted, nothing } = shape;
 const { nullable, number, object, oneOf, text, time, unused, uuid } = shape;
 
-/** By key: how its scores are spread, and how often each value was given. */
 export const feedbackStatistics = map(
   object('FeedbackStatistics', {
     n: noted(integer, 'Number of scores and values.'),

@@ -5,7 +5,6 @@ import {
   CommandContext,
   Context,
   Describe,
-  Path,
   Query,
   Scope,
   shape,
@@ -38,7 +37,7 @@ import { feedback as answered } from './feedback.answers.schema';
 import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject, wasDeleted } from './feedback.queries';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { array } from '../common/platform-json';
-import { found, idPath, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
+import { found, Id, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
 
 const userNames = 'Accepted because clients send it; there are no users, so that nothing changes.';
 const listQuery = object({
@@ -59,7 +58,6 @@ const listQuery = object({
   include_user_names: note(optional(bool()), userNames),
   comparative_experiment_id: note(optional(uuid()), 'Only feedback that belongs to this comparative experiment.'),
 });
-const feedbackPath = idPath('feedback_id');
 const oneQuery = object({ include_user_names: note(optional(bool()), userNames) });
 @Area('Feedback')
 @Controller('api/v1/feedback')
@@ -95,12 +93,11 @@ export class FeedbackController {
   async one(
     @Context() context: CommandContext,
     @Query(oneQuery) _: Infer<typeof oneQuery>,
-    @Path(feedbackPath) { feedback_id: id }: Infer<typeof feedbackPath>,
+    @Id('feedback_id') id: string,
   ): Promise<string> {
     return found(await findFeedback(this.pool, context.tenantId, id), 'Feedback ID', id);
   }
 
-  /** Feedback on a run, or on a session when no run is named. The same id again answers what is stored under it. */
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
@@ -150,7 +147,6 @@ export class FeedbackController {
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
   }
 
-  /** @throws Conflict when the run was replaced */
   private async refuseReplaced(tenantId: string, id: string): Promise<void> {
     const replacement = (await findReplacements(this.pool, tenantId, [id])).get(id);
     if (replacement) throw new Conflict(replacedSentence(id, replacement));

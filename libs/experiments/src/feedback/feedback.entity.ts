@@ -1,15 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Feedback of a run, or of a whole session when it has no run. */
-@Entity('feedback')
-@Index('feedback_by_session', ['session_id', 'created_at', 'id'])
-@Index('feedback_by_run', ['run_id'])
-@Index('feedback_by_comparison', ['comparative_experiment_id'], { where: 'comparative_experiment_id is not null' })
-export class FeedbackEntity {
+/** Columns of feedback, on a replaced run or not. */
+abstract class AnyFeedback {
   @PrimaryColumn('uuid') readonly id!: string;
   @PrimaryColumn('uuid') readonly tenant_id!: string;
   @Column('uuid') readonly session_id!: string;
-  @Column('uuid', { nullable: true }) readonly run_id!: string | null;
   @Column('text') readonly key!: string;
   @Column('double precision', { nullable: true }) readonly score!: number | null;
   /** The score as it was sent, where the number does not give it back. */
@@ -26,30 +21,22 @@ export class FeedbackEntity {
   @Column('uuid', { nullable: true }) readonly comparative_experiment_id!: string | null;
 }
 
+@Entity('feedback')
+@Index('feedback_by_session', ['session_id', 'created_at', 'id'])
+@Index('feedback_by_run', ['run_id'])
+@Index('feedback_by_comparison', ['comparative_experiment_id'], { where: 'comparative_experiment_id is not null' })
+export class FeedbackEntity extends AnyFeedback {
+  @Column('uuid', { nullable: true }) readonly run_id!: string | null;
+}
+
 /** Feedback on a run that was replaced by another upload; it counts nowhere. */
 @Entity('replaced_feedback')
 @Index('replaced_feedback_by_session', ['session_id'])
 @Index('replaced_feedback_by_run', ['run_id'])
-export class ReplacedFeedbackEntity {
-  @PrimaryColumn('uuid') readonly tenant_id!: string;
-  @PrimaryColumn('uuid') readonly id!: string;
-  @Column('uuid') readonly session_id!: string;
+export class ReplacedFeedbackEntity extends AnyFeedback {
   @Column('uuid') readonly run_id!: string;
-  @Column('text') readonly key!: string;
-  @Column('double precision', { nullable: true }) readonly score!: number | null;
-  @Column('text', { nullable: true }) readonly score_sent!: string | null;
-  @Column('text', { nullable: true }) readonly value!: string | null;
-  @Column('text', { nullable: true }) readonly comment!: string | null;
-  @Column('text', { nullable: true }) readonly correction!: string | null;
-  @Column('text') readonly source_type!: string;
-  @Column('text', { nullable: true }) readonly source_metadata!: string | null;
-  @Column('text', { nullable: true }) readonly extra!: string | null;
-  @Column('timestamptz') readonly created_at!: Date;
-  @Column('timestamptz') readonly modified_at!: Date;
-  @Column('uuid', { nullable: true }) readonly comparative_experiment_id!: string | null;
 }
 
-/** Feedback that came before its run. */
 @Entity('awaited_feedback')
 export class AwaitedFeedbackEntity {
   @PrimaryColumn('uuid') readonly tenant_id!: string;
@@ -59,7 +46,6 @@ export class AwaitedFeedbackEntity {
   @Column('text') readonly data!: string;
 }
 
-/** Configuration of a feedback key: the way its scores are to be read. */
 @Entity('feedback_configs')
 export class FeedbackConfigEntity {
   @PrimaryColumn('uuid') readonly tenant_id!: string;
@@ -70,7 +56,6 @@ export class FeedbackConfigEntity {
   @Column('timestamptz', { default: () => 'now()' }) readonly modified_at!: Date;
 }
 
-/** A change or deletion of feedback after it was given. */
 @Entity('feedback_changes')
 @Index('feedback_changes_by_session', ['session_id'])
 export class FeedbackChangeEntity {

@@ -22,7 +22,6 @@ interface FeedbackQuery {
 
 type Optional = 'score_sent' | 'comparative_experiment_id';
 
-/** Feedback as its row gives it; times are ISO texts, opaque members JSON text. */
 export interface FeedbackRow
   extends
     Omit<FeedbackEntity, 'tenant_id' | 'created_at' | 'modified_at' | Optional>,
@@ -38,7 +37,6 @@ export const FEEDBACK_COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f
   ${isoTime('(select r.start_time from runs r where r.id = f.run_id and r.tenant_id = f.tenant_id)')} as run_start,
   f.comparative_experiment_id`;
 
-/** The tenant's feedback that matches, newest first, each as JSON text. */
 export async function listFeedback(pool: Pool, tenantId: string, query: FeedbackQuery): Promise<string[]> {
   const parameters = new Parameters();
   const tenant = parameters.add(tenantId, 'uuid');
@@ -71,7 +69,6 @@ export async function findFeedback(pool: Pool, tenantId: string, id: string): Pr
   return rows[0] && feedbackJson(rows[0]);
 }
 
-/** True when the tenant had feedback of this id and has deleted it. */
 export async function wasDeleted(pool: Pool, tenantId: string, id: string): Promise<boolean> {
   const text = 'select 1 from feedback_changes where id = $1 and tenant_id = $2 and deleted';
   return (await pool.query(text, [id, tenantId])).rowCount === 1;
@@ -116,7 +113,6 @@ function feedbackConditions(query: FeedbackQuery, parameters: Parameters): strin
   return conditions;
 }
 
-/** Feedback with all members. */
 export function feedbackJson(row: FeedbackRow): string {
   const source = {
     type: text(row.source_type),

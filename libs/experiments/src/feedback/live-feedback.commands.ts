@@ -75,12 +75,10 @@ export async function feedbackEvents(
   });
 }
 
-/** Returns the refusal of a feedback. */
 export function feedbackRefusal({ data, loc, sessionId }: SentFeedback, error: unknown): Refusal {
   return refusal({ kind: 'feedback', id: data.id, loc, sessionId, runId: data.run_id ?? undefined }, error);
 }
 
-/** Records the events. */
 export async function appendFeedback(
   { store }: Pick<Parts, 'store'>,
   appends: readonly Appended[],

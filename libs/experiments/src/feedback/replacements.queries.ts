@@ -1,12 +1,10 @@
 import type { Pool } from 'pg';
 
-/** The run that took the place of another one, and when that was recorded. */
 interface Replacement {
   readonly session_id: string;
   readonly replaced_by: string;
 }
 
-/** The tenant's replaced runs of these ids and what replaced them. */
 export async function findReplacements(
   pool: Pool,
   tenantId: string,
@@ -19,7 +17,6 @@ export async function findReplacements(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The sentence for feedback on a replaced run. */
 export function replacedSentence(id: string, { replaced_by }: Replacement): string {
   return `Run ID ${id} was replaced by run ${replaced_by} when its row was filled: give the feedback on that run.`;
 }

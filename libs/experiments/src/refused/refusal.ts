@@ -17,7 +17,6 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
   readonly sessionId?: string;
   readonly sessionName?: string;
-  /** Run that feedback is about. */
   readonly runId?: string;
 }
 

@@ -31,7 +31,6 @@ const refused = shape.object('RefusedItems', {
   offset: noted(integer, 'Value for `offset` to get the next page.'),
 });
 
-/** Runs and feedback that were refused, by project. */
 @Area('Runs')
 @Controller('v1/refused')
 export class RefusedItemsController {

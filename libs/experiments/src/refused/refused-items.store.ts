@@ -18,7 +18,6 @@ const DEFAULT_NAME = 'default';
 const OTHERS = 'Other reasons, which the answers to the requests name.';
 const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 
-/** Refused items of one request that are alike. */
 interface Alike {
   readonly id: string;
   readonly sessionId: string | null;
@@ -30,7 +29,6 @@ interface Alike {
   count: number;
 }
 
-/** Refused items as they are listed. Times are ISO texts. */
 interface ListedRefusals {
   readonly session_id: string | null;
   readonly session_name: string | null;
@@ -63,7 +61,6 @@ export class RefusedItems {
     }
   }
 
-  /** Finds the projects of items that only name a run. */
   private async inProjects(tenantId: string, refusals: readonly Refusal[]): Promise<Refusal[]> {
     const runOf = ({ kind, id, runId }: Refusal) => canonicalUuid(runId ?? (kind === 'feedback' ? '' : (id ?? '')));
     const open = refusals.filter(({ sessionId, sessionName }) => sessionId === undefined && sessionName === undefined);

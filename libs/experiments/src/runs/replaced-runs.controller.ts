@@ -1,14 +1,13 @@
 import type { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
-import { found, idPath, JSON_TEXT, pageOf100, sent } from '../common/reading';
+import { found, Id, JSON_TEXT, pageOf100, sent } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { listReplacedRuns } from './replaced-runs.queries';
 import { replacedRuns } from './runs.answers.schema';
 
-const experimentPath = idPath('experiment_id');
 const query = object({
   row_id: note(optional(uuid()), 'Only runs of this row, by its `row_id` or the identifier of its example.'),
   ...pageOf100,
@@ -30,7 +29,7 @@ export class ReplacedRunsController {
   @Answers({ 200: shape.asText(replacedRuns), 404: 'There is no such experiment.' })
   async list(
     @Context() { tenantId }: CommandContext,
-    @Path(experimentPath) { experiment_id: id }: Infer<typeof experimentPath>,
+    @Id('experiment_id') id: string,
     @Query(query) { row_id: row, limit, offset }: Infer<typeof query>,
   ): Promise<string | Readable> {
     const { rows } = await this.pool.query<{ dataset: string | null }>(

@@ -12,7 +12,6 @@ interface ReplacedRow extends RunRow {
   readonly replaced: string;
 }
 
-/** One replaced run as JSON text, undefined when the tenant has none of this id (in this session, when one is named). */
 export async function findReplacedRun(
   pool: Pool,
   tenantId: string,

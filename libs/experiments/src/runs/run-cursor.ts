@@ -8,12 +8,10 @@ export interface RunCursor {
 
 const SHAPE = /^([np])(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}\+00:00) ([0-9a-f-]{36})$/;
 
-/** The cursor as the opaque text that clients hand back. */
 export function encodeCursor(cursor: RunCursor): string {
   return Buffer.from(`${cursor.direction === 'next' ? 'n' : 'p'}${cursor.time} ${cursor.id}`).toString('base64url');
 }
 
-/** The cursor behind a text, undefined when it is none that `encodeCursor` gave out. */
 export function decodeCursor(text: string): RunCursor | undefined {
   const match = SHAPE.exec(Buffer.from(text, 'base64url').toString('latin1'));
   const [, direction, time = '', id = ''] = match ?? [];

@@ -3,7 +3,6 @@ import { threadOf } from './run-thread';
 import type { USAGE_MEMBERS } from './run-usage';
 import type { RunEntity } from './run.entity';
 
-/** Where a person looks at a run, below the address of the service. */
 export function appPath(tenantId: string, sessionId: string, id: string): string {
   return `/o/${tenantId}/projects/p/${sessionId}/r/${id}`;
 }

@@ -1,14 +1,13 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import { datetime, type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
-import { PublicUrl } from './run-attachments.service';
+import { PublicUrl } from '../storage/attachments.service';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { found, idPath } from '../common/reading';
+import { found, Id } from '../common/reading';
 import { appPath } from './run-json';
 
-const runPath = idPath('run_id');
 const urlQuery = object({
   project_id: note(uuid(), 'Session of the run.'),
   trace_id: note(uuid(), 'Trace of the run.'),
@@ -18,7 +17,6 @@ const answered = shape.object('RunUrl', {
   url: shape.noted(shape.text, 'Address of the run in the web console.'),
 });
 
-/** Where a person can look at a run. */
 @Area('Runs')
 @Controller('v2/runs/:run_id/url')
 export class RunUrlController {
@@ -33,16 +31,16 @@ export class RunUrlController {
   @Answers({ 200: answered })
   async find(
     @Context() context: CommandContext,
-    @Path(runPath) path: Infer<typeof runPath>,
+    @Id('run_id') runId: string,
     @Query(urlQuery) query: Infer<typeof urlQuery>,
   ) {
     const { tenantId } = context;
     const { rows } = await this.pool.query<{ id: string; session_id: string }>(
       `select id, session_id from runs
        where id = $1 and tenant_id = $2 and session_id = $3 and coalesce(trace_id, id) = $4`,
-      [path.run_id, tenantId, query.project_id, query.trace_id],
+      [runId, tenantId, query.project_id, query.trace_id],
     );
-    const run = found(rows[0], 'Run ID', path.run_id);
+    const run = found(rows[0], 'Run ID', runId);
     const base = publicAddress(context, this.publicUrl.value);
     return { url: `${base.replace(/\/$/, '')}${appPath(tenantId, run.session_id, run.id)}?trace_id=${query.trace_id}` };
   }

@@ -2,15 +2,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 const USED = { where: 'total_tokens is not null or total_cost is not null' };
 
-/** A run; what is JSON is kept as the text that was sent. */
-@Entity('runs')
-@Index('runs_by_time', ['session_id', 'start_time', 'id'])
-@Index('runs_by_example', ['example_id'])
-@Index('runs_by_trace', ['trace_id'], { where: 'trace_id is not null' })
-@Index('runs_by_parent', ['parent_run_id'], { where: 'parent_run_id is not null' })
-@Index('runs_with_usage_by_session_id', ['session_id'], USED)
-@Index('runs_with_usage_by_trace_id', ['trace_id'], USED)
-export class RunEntity {
+/** Columns of runs, replaced or not. */
+abstract class AnyRun {
   @PrimaryColumn('uuid') readonly id!: string;
   @PrimaryColumn('uuid') readonly tenant_id!: string;
   @Column('uuid') readonly session_id!: string;
@@ -27,6 +20,16 @@ export class RunEntity {
   @Column('text', { nullable: true }) readonly outputs!: string | null;
   @Column('text', { nullable: true }) readonly extra!: string | null;
   @Column('int') readonly row_number!: number;
+}
+
+@Entity('runs')
+@Index('runs_by_time', ['session_id', 'start_time', 'id'])
+@Index('runs_by_example', ['example_id'])
+@Index('runs_by_trace', ['trace_id'], { where: 'trace_id is not null' })
+@Index('runs_by_parent', ['parent_run_id'], { where: 'parent_run_id is not null' })
+@Index('runs_with_usage_by_session_id', ['session_id'], USED)
+@Index('runs_with_usage_by_trace_id', ['trace_id'], USED)
+export class RunEntity extends AnyRun {
   /** Place of a live run in its trace. Null for a run that stands alone. */
   @Column('uuid', { nullable: true }) readonly parent_run_id!: string | null;
   @Column('uuid', { nullable: true }) readonly trace_id!: string | null;
@@ -60,23 +63,7 @@ export class RunAttachmentEntity {
 /** A run of an uploaded experiment that a run of a later upload replaced; it counts nowhere. */
 @Entity('replaced_runs')
 @Index('replaced_runs_by_session', ['session_id', 'replaced_at', 'id'])
-export class ReplacedRunEntity {
-  @PrimaryColumn('uuid') readonly tenant_id!: string;
-  @PrimaryColumn('uuid') readonly id!: string;
-  @Column('uuid') readonly session_id!: string;
-  @Column('uuid', { nullable: true }) readonly dataset_id!: string | null;
-  @Column('uuid', { nullable: true }) readonly example_id!: string | null;
-  @Column('timestamptz', { nullable: true }) readonly example_from!: Date | null;
-  @Column('text') readonly name!: string;
-  @Column('text') readonly run_type!: string;
-  @Column('timestamptz') readonly start_time!: Date;
-  @Column('timestamptz', { nullable: true }) readonly end_time!: Date | null;
-  @Column('text') readonly status!: string;
-  @Column('text', { nullable: true }) readonly error!: string | null;
-  @Column('text', { nullable: true }) readonly inputs!: string | null;
-  @Column('text', { nullable: true }) readonly outputs!: string | null;
-  @Column('text', { nullable: true }) readonly extra!: string | null;
-  @Column('int') readonly row_number!: number;
+export class ReplacedRunEntity extends AnyRun {
   @Column('uuid') readonly replaced_by!: string;
   @Column('timestamptz') readonly replaced_at!: Date;
 }

@@ -1,14 +1,13 @@
 import { preview } from '../compare/compare-json';
 import { memberSlices, present } from '../common/json-slices';
 import { array, object, raw, text } from '../common/platform-json';
-import type { AttachmentLink } from './run-attachments.service';
+import type { AttachmentLink } from '../storage/attachments.service';
 import { dottedOrder, leftOutMember, parents, RUN_TYPES, type RunRow } from './run-json';
 import { threadOf } from './run-thread';
 
 /** Kinds that the second version writes in upper case. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set(RUN_TYPES);
 
-/** Every name that `selects` may hold. */
 export const V2_SELECTS = [
   'ID',
   'NAME',
@@ -177,13 +176,11 @@ function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefine
   }
 }
 
-/** The metadata of a run, as JSON text; `extra` is JSON text. */
 export function metadataOf(extra: string | null): string {
   const metadata = extra === null ? undefined : present(memberSlices(Buffer.from(extra)).get('metadata'));
   return metadata ? metadata.toString('utf8') : 'null';
 }
 
-/** Microseconds since 1970 of an ISO time that has them. */
 function micros(iso: string): number {
   return Date.parse(iso.slice(0, 23) + 'Z') * 1000 + Number(iso.slice(23, 26));
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import {
   BadRequest,
@@ -25,8 +25,8 @@ import { findViewExamples, sessionsOn } from '../compare/comparison-view.queries
 import { hasDataset } from '../datasets/datasets.queries';
 import { batches, pieces } from '../storage/pieces';
 import { text } from '../common/platform-json';
-import { idPath, JSON_TEXT, oneOrMany } from '../common/reading';
-import { PublicUrl, RunAttachments } from './run-attachments.service';
+import { Id, JSON_TEXT, oneOrMany } from '../common/reading';
+import { PublicUrl, Attachments } from '../storage/attachments.service';
 import { decodeCursor } from './run-cursor';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
 import { findRunPage } from './runs.queries';
@@ -98,16 +98,13 @@ const experimentBody = object(
   },
   'QueryExperimentRunsRequestBody',
 );
-const runPath = idPath('run_id');
-const datasetPath = idPath('dataset_id');
 
-/** Run queries of the second version: upper-case selections, items with a cursor. */
 @Area('Runs')
 @Controller('v2')
 export class RunsV2Controller {
   constructor(
     private readonly pool: Pool,
-    private readonly attachments: RunAttachments,
+    private readonly attachments: Attachments,
     private readonly shares: ShareQueries,
     private readonly publicUrl: PublicUrl,
   ) {}
@@ -163,17 +160,17 @@ export class RunsV2Controller {
   @Answers({ 200: shape.asText(runV2) })
   async one(
     @Context() context: CommandContext,
-    @Path(runPath) path: Infer<typeof runPath>,
+    @Id('run_id') runId: string,
     @Query(oneQuery) query: Infer<typeof oneQuery>,
   ): Promise<string> {
     await this.mustHaveSessions(context.tenantId, [query.project_id]);
     const { tenantId } = context;
     const { rowCount } = await this.pool.query(
       'select 1 from runs where id = $1 and session_id = $2 and tenant_id = $3',
-      [path.run_id, query.project_id, tenantId],
+      [runId, query.project_id, tenantId],
     );
-    if (!rowCount) throw new NotFound(`Run ID ${path.run_id} not found.`);
-    return (await renderRunsV2(this.rendering(context, query.selects), [path.run_id]))[0] ?? '{}';
+    if (!rowCount) throw new NotFound(`Run ID ${runId} not found.`);
+    return (await renderRunsV2(this.rendering(context, query.selects), [runId]))[0] ?? '{}';
   }
 
   @Post('datasets/:dataset_id/experiment-runs')
@@ -184,11 +181,10 @@ export class RunsV2Controller {
   @Answers({ 200: shape.asText(experimentRuns) })
   async experiments(
     @Context() context: CommandContext,
-    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Id('dataset_id') datasetId: string,
     @Body(experimentBody) body: Infer<typeof experimentBody>,
   ): Promise<Readable> {
     const { tenantId } = context;
-    const { dataset_id: datasetId } = path;
     if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
     const sessionIds = await sessionsOn(this.pool, tenantId, datasetId, [...new Set(body.experiment_ids)]);
     const missing = body.experiment_ids.find((id) => !sessionIds.includes(id));

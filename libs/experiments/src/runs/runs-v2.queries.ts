@@ -1,11 +1,10 @@
 import type { Pool } from 'pg';
 import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
-import type { AttachmentLinks } from './run-attachments.service';
+import type { AttachmentLinks } from '../storage/attachments.service';
 import type { RunRow } from './run-json';
 import { readRuns } from './runs.queries';
 import { READ_FOR, runV2Json, type V2Select } from './runs-v2-json';
 
-/** Dependencies and options for rendering runs with the names of the second version. */
 export interface Rendering {
   readonly pool: Pool;
   readonly tenantId: string;
@@ -15,13 +14,11 @@ export interface Rendering {
   readonly shareUrls?: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
-/** Runs of the tenant as JSON texts, in the order of their ids. */
 export async function renderRunsV2(rendering: Rendering, ids: readonly string[]): Promise<string[]> {
   const needed = new Set(rendering.selects.flatMap((select) => READ_FOR[select] ?? []));
   return renderRowsV2(rendering, await readRuns(rendering.pool, rendering.tenantId, ids, needed));
 }
 
-/** As `renderRunsV2`, for runs that have been read. */
 export async function renderRowsV2(rendering: Rendering, rows: readonly RunRow[]): Promise<string[]> {
   const { pool, tenantId, selects, links, shareUrls } = rendering;
   const shown = new Set(selects);

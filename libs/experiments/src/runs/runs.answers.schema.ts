@@ -151,7 +151,6 @@ export const exampleWithRuns = object('ExampleWithRuns', {
   runs: noted(list(comparedRun), 'Runs for the example, in the order of the sessions.'),
 });
 
-/** A run in the second version: what was not selected, or is not known, is absent. */
 export const runV2 = object('RunV2', {
   'id?': noted(uuid, 'Identifier of the run.'),
   'name?': noted(text, 'Name of the run.'),
@@ -210,7 +209,6 @@ export const experimentRuns = items(
   }),
 );
 
-/** By session: the examples that got better and worse. */
 export const feedbackDelta = object('FeedbackDeltas', {
   feedback_deltas: noted(
     map(

@@ -1,4 +1,4 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import {
   anyJson,
   BadRequest,
@@ -19,8 +19,8 @@ import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
-import { found, idPath, JSON_TEXT, oneOrMany, sent } from '../common/reading';
-import { RunAttachments } from './run-attachments.service';
+import { found, Id, JSON_TEXT, oneOrMany, sent } from '../common/reading';
+import { Attachments } from '../storage/attachments.service';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';
@@ -82,7 +82,6 @@ const statsBody = object(
   },
   'RunStatsQueryParams',
 );
-const runPath = idPath('run_id');
 const runQuery = object({
   session_id: note(optional(uuid()), 'Only a run of this session.'),
   start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
@@ -96,7 +95,7 @@ const runQuery = object({
 export class RunsController {
   constructor(
     private readonly pool: Pool,
-    private readonly attachments: RunAttachments,
+    private readonly attachments: Attachments,
   ) {}
 
   @Post('query')
@@ -120,7 +119,6 @@ export class RunsController {
     return sent(await queryRuns(this.pool, context.tenantId, filterOf(asked), page, this.attachments.links(context)));
   }
 
-  /** Statistics over all runs that a query would find. */
   @Post('stats')
   @HttpCode(200)
   @Header(...JSON_TEXT)
@@ -142,7 +140,7 @@ export class RunsController {
   @Answers({ 200: shape.asText(run) })
   async one(
     @Context() context: CommandContext,
-    @Path(runPath) { run_id: id }: Infer<typeof runPath>,
+    @Id('run_id') id: string,
     @Query(runQuery) { session_id: session }: Infer<typeof runQuery>,
   ): Promise<string> {
     const links = this.attachments.links(context);

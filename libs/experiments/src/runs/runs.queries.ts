@@ -5,7 +5,7 @@ import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { object, nulled, text } from '../common/platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
-import { attachmentUrls, type AttachmentLinks } from './run-attachments.service';
+import { attachmentUrls, type AttachmentLinks } from '../storage/attachments.service';
 import { ALWAYS_SHOWN, leftOutMember, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
 import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs-vocabulary';
@@ -107,7 +107,6 @@ export async function findRunPage(
   return { keys, next, previous };
 }
 
-/** One run as JSON text, undefined when the tenant has none of this id (in this session, when one is named). */
 export async function findRun(
   pool: Pool,
   tenantId: string,

@@ -1,6 +1,5 @@
 type Message = Readonly<Record<string, unknown>>;
 
-/** Inputs and outputs of one root run of a thread. */
 interface Turn {
   readonly inputs: unknown;
   readonly outputs: unknown;
@@ -46,7 +45,6 @@ function messagesIn(value: unknown, role: string): Message[] {
   return [{ role, content: members.length === 1 && typeof only === 'string' ? only : JSON.stringify(value) }];
 }
 
-/** The messages in an item of a list, which can be a list itself, or a pair of role and text. */
 function messagesOf(item: unknown, role: string): Message[] {
   if (!Array.isArray(item)) return messageOf(item, role);
   const isPair = item.length === 2 && item.every((part) => typeof part === 'string');

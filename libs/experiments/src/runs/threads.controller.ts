@@ -25,7 +25,6 @@ const answered = shape.object('Thread', {
   is_complete: shape.noted(shape.boolean, 'False: the thread has more runs than were read, 1,000 or 16 MiB.'),
 });
 
-/** Messages of the runs that name the same thread. */
 @Area('Runs')
 @Controller('api/v1/runs/threads/:thread_id')
 export class ThreadsController {

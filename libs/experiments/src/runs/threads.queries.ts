@@ -8,14 +8,12 @@ const PAGE = 100;
 const [MOST_RUNS, MOST_BYTES] = [1000, 16 * 2 ** 20];
 const SHOWN = new Set(['inputs', 'outputs']);
 
-/** Messages of a thread. */
 interface ThreadMessages {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   /** False when the thread has more runs than are read. */
   readonly isComplete: boolean;
 }
 
-/** The messages of the runs of a thread, the oldest run first; undefined when no root run names the thread. */
 export async function readThread(
   pool: Pool,
   tenantId: string,

@@ -4,7 +4,6 @@ import type { DatasetDeleted } from '../datasets/dataset';
 import { deleteRefusedItems } from '../refused/refused-items.store';
 import type { SessionDeleted } from './experiment';
 
-/** Removes a session with its runs and feedback, and takes it out of its dataset's counts. */
 export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
   const { rows } = await tx.query<{ dataset: string | null; tenant: string; name: string }>(

@@ -14,7 +14,6 @@ export interface DatasetFacts {
   readonly held?: DatasetHoldings;
 }
 
-/** Number of examples and sessions of a dataset, and the last start of a session. */
 export interface DatasetHoldings {
   readonly example_count: number;
   readonly session_count: number;
@@ -31,12 +30,10 @@ export type ExperimentUploaded = DomainEvent<
     readonly end_time: string;
     /** `experiment_metadata` as the JSON text that was sent. */
     readonly metadata: string | null;
-    /** The uploaded body in the payload store. */
     readonly payload: { readonly sha256: string; readonly bytes: number };
     readonly row_count: number;
     readonly summary_score_count: number;
     readonly dataset: DatasetFacts;
-    /** Place of the experiment within its dataset, from 1. */
     readonly test_run_number: number;
     /**
      * Random: the ids of runs and feedback are derived from it, so that nobody can use one of them first. Absent in
@@ -53,9 +50,7 @@ export type ExperimentUploaded = DomainEvent<
 export type ExperimentFilled = DomainEvent<
   'ExperimentFilled',
   {
-    /** Which fill of the experiment it is, from 1. */
     readonly number: number;
-    /** The uploaded body in the payload store. */
     readonly payload: { readonly sha256: string; readonly bytes: number };
     readonly row_count: number;
     /** Times between which its rows lie; the experiment's are extended to hold them. */
@@ -87,8 +82,7 @@ export type SessionCreated = DomainEvent<
   }
 >;
 
-/** Members of a session that have changed. */
-export type SessionPatched = DomainEvent<
+type SessionPatched = DomainEvent<
   'SessionPatched',
   {
     readonly name?: string;
@@ -114,7 +108,6 @@ export interface RunStatistics {
    */
   readonly feedback_stats?: string;
   readonly session_feedback_stats?: string;
-  /** Current examples of the dataset afterwards. */
   readonly example_count: number;
 }
 
@@ -164,7 +157,6 @@ export type FeedbackDeleted = DomainEvent<'FeedbackDeleted', { readonly id: stri
 /** Feedback on a run that is not known yet, and that names no session: it waits in a stream of its run's id. */
 export type FeedbackAwaited = DomainEvent<'FeedbackAwaited', FeedbackAdded['data']>;
 
-/** Runs of a live session have been sent, or more of them. */
 export type RunsReceived = DomainEvent<'RunsReceived', { readonly runs: readonly RunChange[] }>;
 
 export type SessionDeleted = DomainEvent<'SessionDeleted', Record<string, never>>;
@@ -181,7 +173,6 @@ export type ExperimentEvent =
   | FeedbackDeleted
   | SessionDeleted;
 
-/** A session as far as commands need to know it. */
 export interface Session {
   readonly tenant_id: string;
   readonly removed: boolean;
@@ -194,7 +185,6 @@ export interface Session {
   readonly persisted: boolean;
 }
 
-/** Null before it was created. */
 type SessionState = Session | null;
 
 export const experimentModel: Model<SessionState, ExperimentEvent> = {
@@ -228,7 +218,6 @@ export const experimentModel: Model<SessionState, ExperimentEvent> = {
   },
 };
 
-/** Sessions, uploaded experiments included. */
 export const sessionAggregate: Aggregate<Session, ExperimentEvent> = {
   category: 'experiment',
   model: experimentModel,
@@ -236,7 +225,6 @@ export const sessionAggregate: Aggregate<Session, ExperimentEvent> = {
   withoutEditions: true,
 };
 
-/** The stream of a session. */
 export function sessionStream(id: string): string {
   return streamName(sessionAggregate.category, id);
 }
@@ -266,17 +254,14 @@ export function isPending({ removed, persisted, fills = [] }: Session, number: n
   return !removed && !persisted && fills.length === number;
 }
 
-/** Creates a session; one that is or was there is left alone. */
 export function createSession(data: SessionCreated['data']): (state: SessionState) => SessionCreated[] {
   return (state) => (state ? [] : [{ type: 'SessionCreated', data }]);
 }
 
-/** Deletes a session. */
 export function deleteSession(): SessionDeleted[] {
   return [{ type: 'SessionDeleted', data: {} }];
 }
 
-/** Members to change; absent ones stay. */
 export type SessionChanges = SessionPatched['data'];
 
 /** Changes a session; a name that it has already changes nothing. */

@@ -75,14 +75,12 @@ export class ExperimentsController {
   }
 }
 
-/** Reads `<key><operator><number>`. */
 function scoreBound(text: string) {
   const [, key, operator, bound] = SCORE.exec(text) ?? [];
   const known = SCORE_OPERATORS.find((one) => one === operator);
   return known && { key: key!, operator: known, bound: Number(bound) };
 }
 
-/** Reads the name of an order, with or without a minus in front. */
 function orderOf(text: string) {
   const descending = text.startsWith('-');
   const name = descending ? text.slice(1) : text;

@@ -1,6 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
-/** An experiment or a tracing project. Statistics are null until its runs are persisted. */
 @Entity('sessions')
 @Unique('sessions_tenant_id_name_key', ['tenant_id', 'name'])
 @Index('sessions_by_time', ['tenant_id', 'start_time', 'id'])

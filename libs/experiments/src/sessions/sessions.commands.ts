@@ -16,7 +16,6 @@ import { SessionExists, SessionIdTaken } from './session.errors';
 
 const nameTaken = (owner: string) => new SessionExists(owner, `Its name is used by session ${owner}.`);
 
-/** Finds and changes the sessions of a tenant, uploaded experiments included. */
 @Injectable()
 export class SessionCommands extends AggregateCommands<Session, ExperimentEvent> {
   private readonly datasets: AggregateCommands<Dataset, DatasetEvent>;
@@ -38,7 +37,6 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
     await this.run(caller, id, createSession({ ...data, test_run_number: number }));
   }
 
-  /** The id of the tenant's session of this name, if there is one. */
   async named(tenantId: string, name: string): Promise<string | undefined> {
     const found = await this.holderOf(nameOf(tenantId, name));
     // A crash during a renaming leaves the former name reserved: what is sent to it is not for the renamed session.
@@ -54,7 +52,6 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
     if (next !== name) await this.releaseName(caller, name, id);
   }
 
-  /** Deletes a session with its runs and feedback and frees its name. @throws SessionNotFound */
   async delete(caller: Caller, id: string): Promise<void> {
     const { state } = await this.change(caller, id, deleteSession);
     await this.releaseName(caller, state.name, id);
@@ -76,7 +73,6 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
     return this.checkFree(nameOf(tenantId, name), taken, id, (session) => session.name === name);
   }
 
-  /** Gives a name back when the session has it. */
   releaseName(caller: Caller, name: string, id: string): Promise<void> {
     return this.release(nameOf(caller.tenantId, name), id, caller);
   }

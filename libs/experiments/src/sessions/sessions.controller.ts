@@ -5,7 +5,6 @@ import {
   Context,
   counting,
   Describe,
-  Path,
   Query,
   Scope,
   shape,
@@ -37,7 +36,7 @@ import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
 import { type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
 import { array } from '../common/platform-json';
-import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
+import { found, Id, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
 import type { SessionChanges } from './experiment';
 import { plainSession, session } from './sessions.answers.schema';
 import { SessionCommands } from './sessions.commands';
@@ -173,7 +172,7 @@ export class SessionsController {
   async one(
     @Context() context: CommandContext,
     @Query(oneQuery) _: Infer<typeof oneQuery>,
-    @Path(sessionPath) { session_id: id }: Infer<typeof sessionPath>,
+    @Id('session_id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     return unlessKnown(reply, found(await findSession(this.pool, context.tenantId, id), 'Session ID', id));
@@ -247,7 +246,7 @@ export class SessionsController {
   @Scope('write')
   @Describe({ summary: 'Delete a session with its runs', takes: ['x-reason'] })
   @Answers({ 200: removed })
-  async delete(@Context() context: CommandContext, @Path(sessionPath) { session_id: id }: Infer<typeof sessionPath>) {
+  async delete(@Context() context: CommandContext, @Id('session_id') id: string) {
     await this.sessions.delete(context, id);
     return { message: `Session ${id} deleted` };
   }

@@ -7,7 +7,6 @@ import { USAGE_MEMBERS } from '../runs/run-usage';
 import type { SessionChanges } from './experiment';
 import { all, containing, isoTime, Parameters } from '../common/sql';
 
-/** Filters, order and page of a list of sessions. */
 interface SessionQuery {
   readonly id?: readonly string[];
   readonly name?: string;
@@ -15,7 +14,6 @@ interface SessionQuery {
   readonly reference_dataset?: readonly string[];
   readonly reference_free?: boolean;
   readonly dataset_version?: string;
-  /** JSON text of what the session's metadata must contain. */
   readonly metadata?: string;
   readonly tag_value_id?: readonly string[];
   readonly filter?: string;
@@ -129,12 +127,10 @@ export async function countSessions(pool: Pool, tenantId: string, query: Session
   return rows[0]!.total;
 }
 
-/** Filters, order and page of a list of a workspace's experiments. */
 interface ExperimentQuery {
   /** Text in the name or description of the experiment, or in the name of its dataset. */
   readonly q?: string;
   readonly dataset_id?: readonly string[];
-  /** JSON text of what the experiment's metadata must contain. */
   readonly metadata?: string;
   readonly scores: readonly { readonly key: string; readonly operator: ScoreOperator; readonly bound: number }[];
   readonly sort: ExperimentSort;
@@ -156,12 +152,10 @@ const EXPERIMENT_SORTS = {
   latency_p99: 's.latency_p99',
   error_rate: 's.error_rate',
 } as const;
-/** A member of experiments, or the mean of a score, or a member of the metadata. */
 type ExperimentSort = keyof typeof EXPERIMENT_SORTS | { readonly score: string } | { readonly metadata: string };
 
 export const EXPERIMENT_ORDERS = Object.keys(EXPERIMENT_SORTS) as readonly (keyof typeof EXPERIMENT_SORTS)[];
 
-/** Experiments of a page, each as JSON text, the number of all that match, and the datasets that they are on. */
 export async function listExperiments(pool: Pool, tenantId: string, query: ExperimentQuery) {
   const parameters = new Parameters();
   const where = all(experimentConditions(tenantId, query, parameters));
@@ -196,7 +190,6 @@ export async function listExperiments(pool: Pool, tenantId: string, query: Exper
 
 interface ListedRow extends SessionRow {
   readonly dataset_name: string;
-  /** The experiment that others on the dataset are compared with. */
   readonly baseline: string | null;
   readonly baseline_stats: string | null;
   readonly baseline_scores: string | null;
@@ -258,7 +251,6 @@ function meanScore(key: string, parameters: Parameters): string {
   return `coalesce(${mean('feedback_stats')}, ${mean('session_feedback_stats')})`;
 }
 
-/** One session as JSON text, undefined when the tenant has none of this id. */
 export async function findSession(pool: Pool, tenantId: string, id: string): Promise<string | undefined> {
   const row = await readSession(pool, tenantId, id);
   return row && sessionJson(row);

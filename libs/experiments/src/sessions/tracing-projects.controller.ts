@@ -106,7 +106,6 @@ export class TracingProjectsController {
     if (!rowCount) throw new Error(`The tracing project of ${deployment} is still to be created.`);
   }
 
-  /** Runs `work` once per event of a deployment. */
   private async react(
     consumer: string,
     { event, metadata }: EventContext,

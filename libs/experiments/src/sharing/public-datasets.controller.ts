@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { BadRequest, csv, type Infer, int, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -10,14 +10,13 @@ import { dataset, example } from '../datasets/datasets.answers.schema';
 import { findDataset } from '../datasets/datasets.queries';
 import { countExamples, listExamples } from '../examples/examples.queries';
 import { array } from '../common/platform-json';
-import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, sent } from '../common/reading';
+import { found, Id, JSON_TEXT, oneOrMany, pageOf100, sent } from '../common/reading';
 import { session } from '../sessions/sessions.answers.schema';
 import { listSessions } from '../sessions/sessions.queries';
 import { PublicReading } from './public-reading.service';
 
 /** Examples in one answer to a client that asks for no pages. */
 const MOST_EXAMPLES = 25_000;
-const tokenPath = idPath('dataset_token');
 const examplesQuery = object({
   id: note(optional(oneOrMany(uuid())), 'Only these examples; repeatable.'),
   offset: pageOf100.offset,
@@ -42,7 +41,6 @@ const compareQuery = object({
 });
 const PUBLIC = { description: 'No key is needed: the token stands for one.' };
 
-/** Lets whoever has the token of a shared dataset read it, its newest examples and its experiments. */
 @Area('Sharing')
 @Controller('api/v1/public/:dataset_token')
 export class PublicDatasetsController {
@@ -57,8 +55,8 @@ export class PublicDatasetsController {
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared dataset', ...PUBLIC })
   @Answers({ 200: shape.asText(dataset) })
-  async one(@Context() context: CommandContext, @Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
-    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
+  async one(@Context() context: CommandContext, @Id('dataset_token') datasetToken: string): Promise<string> {
+    const { tenant, id } = await this.reading.dataset(context, datasetToken);
     return found(await findDataset(this.pool, tenant, id), 'Dataset ID', id);
   }
 
@@ -76,10 +74,10 @@ export class PublicDatasetsController {
   })
   async examples(
     @Context() context: CommandContext,
-    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Id('dataset_token') datasetToken: string,
     @Query(examplesQuery) query: Infer<typeof examplesQuery>,
   ): Promise<string | Readable> {
-    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
+    const { tenant, id } = await this.reading.dataset(context, datasetToken);
     const filter = { dataset: id, id: query.id };
     if (query.limit === undefined && (await countExamples(this.pool, tenant, filter)) > MOST_EXAMPLES) {
       throw new BadRequest('The dataset has more than 25,000 examples: ask for pages with offset and limit.');
@@ -95,10 +93,10 @@ export class PublicDatasetsController {
   @Answers({ 200: shape.asText(shape.list(session)) })
   async sessions(
     @Context() context: CommandContext,
-    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Id('dataset_token') datasetToken: string,
     @Query(sessionsQuery) query: Infer<typeof sessionsQuery>,
   ): Promise<string> {
-    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
+    const { tenant, id } = await this.reading.dataset(context, datasetToken);
     const asked = { ...query, reference_dataset: [id], sort_by: 'start_time', sort_by_desc: true } as const;
     return array(await listSessions(this.pool, tenant, asked));
   }
@@ -112,10 +110,10 @@ export class PublicDatasetsController {
   @Answers({ 200: comparisonSummary })
   async compare(
     @Context() context: CommandContext,
-    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Id('dataset_token') datasetToken: string,
     @Query(compareQuery) { experiments, baseline }: Infer<typeof compareQuery>,
   ) {
-    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
+    const { tenant, id } = await this.reading.dataset(context, datasetToken);
     const asked = { datasetId: id, experiments, baseline, lowerIsBetter: [], higherIsBetter: [] };
     return summaryJson(id, await this.comparisons.compare(tenant, asked));
   }

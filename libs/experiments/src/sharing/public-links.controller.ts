@@ -7,14 +7,13 @@ import { comparisonJson, pageJson, PREVIEW_CHARACTERS } from '../compare/compare
 import { readRows } from '../compare/compare-rows.queries';
 import { chosenRows, pageOffset, placeOf } from '../compare/row-selection';
 import { Comparisons } from '../compare/comparisons.service';
-import { found, idPath, JSON_TEXT } from '../common/reading';
+import { found, Id, JSON_TEXT } from '../common/reading';
 import { linkedRun } from './linked-run.queries';
 import { PublicReading } from './public-reading.service';
 import type { Hideable } from './share';
 import { openedLink } from './share.schema';
 
 const { any, free, list, noted, nullable, number, object: members, text, time, uuid: id } = shape;
-const tokenPath = idPath('link_token');
 const runPath = object({
   link_token: note(uuid(), 'Token of a share link.'),
   run_id: note(uuid(), 'The run that is shared, or one of the compared runs.'),
@@ -63,7 +62,6 @@ const PUBLIC = { description: 'No key is needed: the token stands for one. What 
 /** Texts that `q` looks into. */
 const SEARCHED: readonly Hideable[] = ['inputs', 'reference_outputs', 'outputs', 'errors'];
 
-/** Lets whoever has the token of a share link read what it shows. */
 @Area('Sharing')
 @Controller('api/v1/public/:link_token/link')
 export class PublicLinksController {
@@ -77,7 +75,7 @@ export class PublicLinksController {
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get what a share link shows', description: 'No key is needed: the token stands for one.' })
   @Answers({ 200: openedLink })
-  async one(@Context() context: CommandContext, @Path(tokenPath) { link_token }: Infer<typeof tokenPath>) {
+  async one(@Context() context: CommandContext, @Id('link_token') link_token: string) {
     const { kind, dataset_id, experiments, run_id, hidden, expires_at } = await this.reading.link(context, link_token);
     return { kind, dataset_id, experiments, run_id, hidden, expires_at };
   }
@@ -91,7 +89,7 @@ export class PublicLinksController {
   @Answers({ 200: comparison, 400: 'It hides what `q` would look into, or the baseline is not among the experiments.' })
   async comparison(
     @Context() context: CommandContext,
-    @Path(tokenPath) { link_token }: Infer<typeof tokenPath>,
+    @Id('link_token') link_token: string,
     @Query(comparisonQuery) { baseline, around, limit, ...chosen }: Infer<typeof comparisonQuery>,
   ) {
     const {

@@ -13,7 +13,6 @@ const WRONG_TOKENS = 'Too many wrong share tokens from this address, try again l
 /** Tokens whose workspace is remembered, the newest. */
 const MOST_KNOWN = 10_000;
 
-/** Lets whoever has a token read what it is for, as long as the workspace works and not too many do. */
 @Injectable()
 export class PublicReading {
   private readonly perWorkspace = new RateLimit('shared', RATE);
@@ -67,13 +66,11 @@ export class PublicReading {
     return shared;
   }
 
-  /** @throws HttpProblem 429 */
   private count(tenant: string): void {
     refuse(this.perWorkspace, this.perWorkspace.take(tenant, performance.now()), TOO_MANY);
   }
 }
 
-/** @throws HttpProblem 429 when nothing is left of the limit */
 function refuse(limit: RateLimit, spent: number, detail: string): void {
   if (!limit.exceeds(spent)) return;
   throw new HttpProblem(429, detail, { headers: { 'retry-after': String(limit.retryAfter(spent)) } });

@@ -16,7 +16,7 @@ import {
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { Pool } from 'pg';
-import { found, idPath, JSON_TEXT, oneOrMany, sent } from '../common/reading';
+import { found, Id, JSON_TEXT, oneOrMany, sent } from '../common/reading';
 import { decodeCursor } from '../runs/run-cursor';
 import { RUN_SELECT } from '../runs/run-json';
 import { run, runsPage, runV2 } from '../runs/runs.answers.schema';
@@ -29,7 +29,6 @@ import type { SharedRun } from './share.queries';
 
 const MOST_RUNS = 100;
 const MOST_RUNS_V2 = 10_000;
-const tokenPath = idPath('run_token');
 const runPath = object({
   run_token: note(uuid(), 'Token of a shared run.'),
   run_id: note(uuid(), 'The shared run, or a run below it.'),
@@ -64,7 +63,6 @@ const PUBLIC = { description: 'No key is needed: the token stands for one. Attac
 /** Attachments are not shared. */
 const noLinks = () => Promise.resolve(new Map<string, never>());
 
-/** Lets whoever has the token of a shared run read it and the runs below it. */
 @Area('Sharing')
 @Controller()
 export class PublicRunsController {
@@ -78,8 +76,8 @@ export class PublicRunsController {
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared run', ...PUBLIC })
   @Answers({ 200: shape.asText(run) })
-  async top(@Context() context: CommandContext, @Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
-    const { tenant, id, session } = await this.reading.run(context, path.run_token);
+  async top(@Context() context: CommandContext, @Id('run_token') runToken: string): Promise<string> {
+    const { tenant, id, session } = await this.reading.run(context, runToken);
     return found(await findRun(this.pool, tenant, id, noLinks, session), 'Run ID', id);
   }
 
@@ -102,10 +100,10 @@ export class PublicRunsController {
   @Answers({ 200: shape.asText(runsPage) })
   async query(
     @Context() context: CommandContext,
-    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Id('run_token') runToken: string,
     @Body(queryBody) body: Infer<typeof queryBody>,
   ): Promise<string | Readable> {
-    const shared = await this.reading.run(context, path.run_token);
+    const shared = await this.reading.run(context, runToken);
     const cursor = body.cursor ? decodeCursor(body.cursor) : undefined;
     if (body.cursor && !cursor) throw new BadRequest('The cursor is none that this service gave out.');
     const select = body.select?.length ? body.select : undefined;
@@ -140,10 +138,10 @@ export class PublicRunsController {
   @Answers({ 200: shape.asText(v2Runs), 400: 'There are more than 10,000: the first version gives them in pages.' })
   async queryV2(
     @Context() context: CommandContext,
-    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Id('run_token') runToken: string,
     @Body(v2Body) body: Infer<typeof v2Body>,
   ): Promise<Readable> {
-    const shared = await this.reading.run(context, path.run_token);
+    const shared = await this.reading.run(context, runToken);
     const page = { order: 'asc', limit: MOST_RUNS_V2, skipPrevious: true } as const;
     const { keys, next } = await findRunPage(this.pool, shared.tenant, filterOf(shared), page);
     if (next !== null)
@@ -159,7 +157,6 @@ export class PublicRunsController {
     return Readable.from(pieces('{"items":[', batches(keys), render, ']}'));
   }
 
-  /** @throws NotFound unless the run is the shared one, or below it */
   private async mustBeBelow(shared: SharedRun, id: string): Promise<void> {
     const page = { order: 'asc', limit: 1, skipPrevious: true } as const;
     const { keys } = await findRunPage(this.pool, shared.tenant, filterOf(shared, [id]), page);

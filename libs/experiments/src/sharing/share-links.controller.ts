@@ -1,4 +1,4 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import {
   BadRequest,
   datetime,
@@ -12,7 +12,7 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
-import { idPath, pageOf100 } from '../common/reading';
+import { Id, pageOf100 } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { HIDEABLE, type Hideable, LINK_KINDS } from './share';
 import { ShareCommands } from './share.commands';
@@ -55,7 +55,6 @@ const newLink = refine(
     return ofRun ? undefined : 'a run has run_id';
   },
 );
-const linkPath = idPath('share_id');
 const createdLink = shape.object('CreatedShareLink', {
   ...linkMembers,
   token: noted(id, 'Part of the addresses at which it can be read without a key. It is told here only.'),
@@ -68,7 +67,6 @@ const links = shape.object('ShareLinks', {
 const page = object(pageOf100);
 const VIEWS = { views: [EXPERIMENTS_VIEW] };
 
-/** Links to comparisons and runs, for whoever has them. */
 @Area('Sharing')
 @Controller('v1/shares')
 export class ShareLinksController {
@@ -119,7 +117,7 @@ export class ShareLinksController {
   @Scope('write', VIEWS)
   @Describe({ summary: 'Delete a share link', description: 'Its token gives nothing any more.', takes: ['x-reason'] })
   @Answers({ 204: null })
-  async delete(@Context() context: CommandContext, @Path(linkPath) { share_id }: Infer<typeof linkPath>) {
+  async delete(@Context() context: CommandContext, @Id('share_id') share_id: string) {
     await this.commands.deleteLink(context, share_id);
   }
 }

@@ -24,7 +24,6 @@ const SUBJECTS = {
   dataset: `select null as session, ${isoTime('created_at')} as created from datasets where id = $1 and tenant_id = $2`,
 };
 
-/** Makes runs, datasets and comparisons readable for whoever has a token. */
 @Injectable()
 export class ShareCommands {
   private readonly shareRoom = new Room(MOST_SHARES);

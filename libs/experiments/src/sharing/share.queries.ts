@@ -11,7 +11,6 @@ export const DIGESTS = { lasting: 'share-tokens', ending: 'share-link-tokens' };
 /** Subject of the sealed tokens of a workspace. */
 export const sealsOf = (tenantId: string) => `shares-${tenantId}`;
 
-/** The thing that a token lets its holder read. */
 export interface Shared {
   readonly tenant: string;
   readonly id: string;
@@ -27,7 +26,6 @@ export interface ListedLink extends Omit<ShareLink, 'digest'> {
   readonly created_at: string;
 }
 
-/** The things that the token of a link lets its holder read. */
 export interface OpenLink extends ListedLink {
   readonly tenant: string;
   readonly hides: ReadonlySet<Hideable>;
@@ -36,7 +34,6 @@ export interface OpenLink extends ListedLink {
 const LISTED = `l.id, l.kind, l.dataset_id, l.experiments, l.run_id, l.hidden, ${isoTime('l.created_at')} as created_at,
   ${isoTime('l.expires_at')} as expires_at`;
 
-/** Lists shares and recognises their tokens. */
 @Injectable()
 export class ShareQueries {
   constructor(

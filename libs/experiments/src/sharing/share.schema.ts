@@ -3,7 +3,6 @@ import { HIDEABLE, LINK_KINDS } from './share';
 
 const { list, noted, nullable, oneOf, time, uuid: id } = shape;
 
-/** Members of what a link shows. */
 const scope = {
   kind: noted(oneOf(...LINK_KINDS), 'What the link shows.'),
   dataset_id: noted(nullable(id), 'Dataset of the experiments; null for a run.'),

@@ -8,8 +8,14 @@ const shared = {
 const link = {
   type: 'ShareLinkCreated',
   data: {
-    ...{ id: 'l', kind: 'run', dataset_id: null, experiments: ['s'], run_id: 'r', hidden: ['inputs'] },
-    ...{ expires_at: '2026-03-01T00:00:00Z', digest: 'ZGlnZXN0' },
+    id: 'l',
+    kind: 'run',
+    dataset_id: null,
+    experiments: ['s'],
+    run_id: 'r',
+    hidden: ['inputs'],
+    expires_at: '2026-03-01T00:00:00Z',
+    digest: 'ZGlnZXN0',
   },
 } as const;
 const [EARLIER, LATER] = ['1970-01-01T00:00:00Z', '9999-01-01T00:00:00Z'];

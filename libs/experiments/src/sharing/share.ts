@@ -14,7 +14,7 @@ export type Hideable = (typeof HIDEABLE)[number];
 export const LINK_KINDS = ['comparison', 'run'] as const;
 
 /** Things that the holder of a token may read. */
-export interface ShareScope {
+interface ShareScope {
   readonly kind: (typeof LINK_KINDS)[number] | 'dataset';
   /** The shared dataset, or that of a comparison; null for a run. */
   readonly dataset_id: string | null;
@@ -29,13 +29,10 @@ export interface ShareLink extends ShareScope {
   readonly id: string;
   readonly kind: (typeof LINK_KINDS)[number];
   readonly expires_at: string;
-  /** Digest by which the token is recognised. */
   readonly digest: string;
 }
 
-/** A share that lasts until somebody ends it. */
 interface LastingShare {
-  /** Id of the run, or of the dataset. */
   readonly id: string;
   /** The session of the run; null for a dataset. */
   readonly session_id: string | null;

@@ -1,16 +1,14 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Scope, shape } from '@fairlead/api';
 import { type Infer, note, object, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
 import { Pool } from 'pg';
 import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
-import { found, idPath } from '../common/reading';
+import { found, Id } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { ShareCommands } from './share.commands';
 import { ShareQueries } from './share.queries';
 
-const runPath = idPath('run_id');
-const datasetPath = idPath('dataset_id');
 const shareBody = object(
   { session_id: note(uuid(), 'Session of the run.'), trace_id: note(uuid(), 'Trace of the run.') },
   'ShareRunRequestBody',
@@ -28,7 +26,6 @@ const sharedDataset = shape.object('SharedDataset', {
 const token = shape.object('ShareToken', { share_token });
 const VIEWS = { views: [EXPERIMENTS_VIEW] };
 
-/** Says what whoever has a token may read without a key. */
 @Area('Sharing')
 @Controller()
 export class SharesController {
@@ -47,7 +44,7 @@ export class SharesController {
     takes: ['x-reason'],
   })
   @Answers({ 200: sharedRun, 400: 'The workspace shares too much.' })
-  async shareRun(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
+  async shareRun(@Context() context: CommandContext, @Id('run_id') run_id: string) {
     return { run_id, share_token: await this.share(context, run_id) };
   }
 
@@ -55,7 +52,7 @@ export class SharesController {
   @Scope('read', VIEWS)
   @Describe({ summary: 'Get the token of a shared run', description: 'It is null when the run is not shared.' })
   @Answers({ 200: shape.nullable(sharedRun) })
-  async runToken(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
+  async runToken(@Context() context: CommandContext, @Id('run_id') run_id: string) {
     const session = await this.sessionOf(context, run_id);
     found(session, 'Run ID', run_id);
     const share_token = (await this.queries.tokens(context.tenantId, 'run', [run_id])).get(run_id);
@@ -70,7 +67,7 @@ export class SharesController {
     takes: ['x-reason'],
   })
   @Answers({ 200: removed })
-  async unshareRun(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
+  async unshareRun(@Context() context: CommandContext, @Id('run_id') run_id: string) {
     found(await this.sessionOf(context, run_id), 'Run ID', run_id);
     await this.commands.unshare(context, 'run', run_id);
     return { message: `Run ${run_id} is not shared any more` };
@@ -87,7 +84,7 @@ export class SharesController {
   @Answers({ 200: token, 400: 'The workspace shares too much.' })
   async shareTrace(
     @Context() context: CommandContext,
-    @Path(runPath) { run_id }: Infer<typeof runPath>,
+    @Id('run_id') run_id: string,
     @Body(shareBody) { session_id, trace_id }: Infer<typeof shareBody>,
   ) {
     const known = await this.sessionOf(context, run_id, trace_id);
@@ -106,7 +103,7 @@ export class SharesController {
   @Answers({ 204: null })
   async unshareTrace(
     @Context() context: CommandContext,
-    @Path(runPath) { run_id }: Infer<typeof runPath>,
+    @Id('run_id') run_id: string,
     @Body(unshareBody) { session_id }: Infer<typeof unshareBody>,
   ): Promise<void> {
     found((await this.sessionOf(context, run_id)) === session_id || undefined, 'Run ID', run_id);
@@ -122,7 +119,7 @@ export class SharesController {
     takes: ['x-reason'],
   })
   @Answers({ 200: sharedDataset, 400: 'The workspace shares too much.' })
-  async shareDataset(@Context() context: CommandContext, @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>) {
+  async shareDataset(@Context() context: CommandContext, @Id('dataset_id') dataset_id: string) {
     const share_token = await this.commands.share(context, 'dataset', dataset_id);
     return { dataset_id, share_token: found(share_token, 'Dataset ID', dataset_id) };
   }
@@ -131,7 +128,7 @@ export class SharesController {
   @Scope('read', VIEWS)
   @Describe({ summary: 'Get the token of a shared dataset' })
   @Answers({ 200: sharedDataset, 404: 'There is no such dataset, or it is not shared.' })
-  async datasetToken(@Context() context: CommandContext, @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>) {
+  async datasetToken(@Context() context: CommandContext, @Id('dataset_id') dataset_id: string) {
     const share_token = (await this.queries.tokens(context.tenantId, 'dataset', [dataset_id])).get(dataset_id);
     return { dataset_id, share_token: found(share_token, 'Share of dataset ID', dataset_id) };
   }
@@ -144,10 +141,7 @@ export class SharesController {
     takes: ['x-reason'],
   })
   @Answers({ 200: removed })
-  async unshareDataset(
-    @Context() context: CommandContext,
-    @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>,
-  ) {
+  async unshareDataset(@Context() context: CommandContext, @Id('dataset_id') dataset_id: string) {
     found((await hasDataset(this.pool, context.tenantId, dataset_id)) || undefined, 'Dataset ID', dataset_id);
     await this.commands.unshare(context, 'dataset', dataset_id);
     return { message: `Dataset ${dataset_id} is not shared any more` };

@@ -30,7 +30,6 @@ export class CopyRows {
     this.put(COPY_SIGNATURE);
   }
 
-  /** Begins a row; its fields follow in the order of the columns. */
   row(fields: number): this {
     this.rows++;
     this.reserve(2);
@@ -54,7 +53,6 @@ export class CopyRows {
     return this;
   }
 
-  /** Several fields at once. */
   encoded(fields: Buffer): this {
     this.reserve(fields.length);
     this.put(fields);
@@ -73,7 +71,6 @@ export class CopyRows {
     return this;
   }
 
-  /** double precision */
   double(value: number | null): this {
     if (value === null) return this.null();
     this.reserve(12);

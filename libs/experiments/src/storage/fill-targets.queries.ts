@@ -1,7 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { exampleId } from '../common/ids';
 
-/** The experiment that is to be filled. */
 export interface Filled {
   readonly tenant: string;
   readonly experiment: string;
@@ -17,10 +16,8 @@ export interface FillExample {
   readonly outputs: string | null;
 }
 
-/** A row as it stands before a fill. */
 export interface FillTarget {
   readonly example: FillExample;
-  /** Number of its runs. */
   readonly runs: number;
   /** Its last runs that failed one after the other, in their order. */
   readonly failed: readonly { readonly id: string; readonly rowNumber: number }[];

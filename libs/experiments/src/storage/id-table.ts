@@ -31,7 +31,6 @@ export class IdTable {
     return this.places[this.place(data, offset)]! - 1;
   }
 
-  /** The ids by number, one after the other. */
   ids(): Buffer {
     return this.bytes.subarray(0, this.count * ID_BYTES);
   }

@@ -24,7 +24,6 @@ export class PayloadDraft {
   private readonly taken: Promise<void>[] = [];
   /** Bytes that do not fill a chunk yet. */
   private rest: Buffer = Buffer.alloc(0);
-  /** The part that is being written. */
   private part?: PayloadPart;
   /** A part was committed before. */
   private noted = false;
@@ -86,7 +85,6 @@ export class PayloadDraft {
     if (touched.rowCount === 0) throw new PayloadGone();
   }
 
-  /** Forgets the payload; does nothing after `keep`. */
   async discard(): Promise<void> {
     if (this.ended) return;
     this.ended = true;
@@ -115,7 +113,6 @@ export class PayloadDraft {
     this.resting.catch(() => undefined);
   }
 
-  /** Deletes what was committed. */
   private async forget(): Promise<void> {
     if (!this.noted) return;
     await this.pool.query(
@@ -125,7 +122,6 @@ export class PayloadDraft {
     );
   }
 
-  /** Hands over what does not fill a chunk. */
   private flush(part: PayloadPart): void {
     if (this.rest.length > 0) void part.write(this.rowsOf([], 1));
   }

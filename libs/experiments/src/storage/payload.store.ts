@@ -19,7 +19,6 @@ export class PayloadStore {
     return new PayloadDraft(this.pool);
   }
 
-  /** Keeps bytes that are in memory. @throws PayloadGone */
   async keep(tenant: string, sha256: string, content: Uint8Array): Promise<void> {
     const draft = this.begin();
     try {
@@ -60,7 +59,6 @@ export class PayloadStore {
     );
   }
 
-  /** The datasets that need a payload. */
   async datasetsOf(tenant: string, sha256: string): Promise<string[]> {
     const { rows } = await this.pool.query<{ id: string }>(
       'select dataset_id as id from payload_datasets where tenant_id = $1 and sha256 = $2',
@@ -69,7 +67,6 @@ export class PayloadStore {
     return rows.map(({ id }) => id);
   }
 
-  /** The sessions that need a payload. */
   async sessionsOf(tenant: string, sha256: string): Promise<string[]> {
     const { rows } = await this.pool.query<{ id: string }>(
       'select session_id as id from payload_sessions where tenant_id = $1 and sha256 = $2',
@@ -87,7 +84,6 @@ export class PayloadStore {
     return rows[0] && contents(this.pieces(rows[0].id), rows[0].framed);
   }
 
-  /** A payload and when it was kept last. */
   async find(tenant: string, sha256: string): Promise<{ readonly id: string; readonly kept: Date } | undefined> {
     const { rows } = await this.pool.query<{ id: string; kept: Date }>(
       'select id, created_at as kept from payloads where tenant_id = $1 and sha256 = $2',
@@ -158,7 +154,6 @@ export class PayloadStore {
   }
 }
 
-/** A whole payload, as a transaction sees it; undefined when there is none. */
 export async function readWithin(
   tx: PoolClient,
   tenant: string | undefined,
@@ -176,7 +171,6 @@ export async function readWithin(
   return Buffer.concat(parts);
 }
 
-/** The bytes that stored chunks stand for. */
 async function* contents(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, framed: boolean): AsyncGenerator<Buffer> {
   yield* framed ? blocksOf(chunks) : chunks;
 }

@@ -175,7 +175,6 @@ function numberOf({ data }: Upload): number {
   return 'number' in data ? data.number : 0;
 }
 
-/** The ids of all rows of a body. */
 async function rowIds(payload: AsyncIterable<Buffer>): Promise<string[]> {
   const ids: string[] = [];
   const scanner = new JsonScanner(new Set(['results', 'summary_experiment_scores']), UNLIMITED, {

@@ -96,7 +96,6 @@ export class FillRowList {
   }
 }
 
-/** The rows that a list has collected, in their order. */
 export function* fillRows({ count, bytes }: FillRows): Generator<FillRow> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let number = 0; number < count; number++) {

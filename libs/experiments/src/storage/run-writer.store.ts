@@ -20,7 +20,6 @@ export interface UploadFacts {
   readonly places?: readonly NumberedPlace[];
 }
 
-/** Rows that have been read, the number of the first one among all, and their feedback. */
 export interface PreparedRows {
   readonly rows: readonly StoredRow[];
   readonly first: number;
@@ -82,7 +81,6 @@ export class RunWriter {
   private scores = 0;
 
   constructor(
-    /** Where examples go. */
     private readonly examplesClient: PoolClient,
     /** Where runs and feedback go, beside that. */
     private readonly runsClient: PoolClient,
@@ -167,7 +165,6 @@ export class RunWriter {
     this.storing.catch(() => undefined);
   }
 
-  /** Stores feedback about the whole experiment. */
   async storeSummary(slices: readonly Buffer[]): Promise<void> {
     const feedback = this.empty();
     const scores = slices.map(readScore);

@@ -7,7 +7,6 @@ import { scoreSchema } from '../upload/upload-schema';
 /** One element of `results`, its opaque members as the bytes that were sent. Times in microseconds since 1970. */
 export interface StoredRow {
   readonly id: string;
-  /** UTF-8 */
   readonly name: Buffer | null;
   /** The row's own name and, as JSON text, the metadata of its example that have it. */
   readonly rowName: { readonly characters: Buffer; readonly metadata: Buffer } | null;
@@ -25,7 +24,6 @@ export interface StoredRow {
 
 /** One feedback object; opaque members as the bytes that were sent, times null when left out. */
 export interface StoredScore {
-  /** UTF-8 */
   readonly key: Buffer;
   readonly score: number | null;
   /** JSON text of the score where the number does not give it back. */
@@ -33,7 +31,6 @@ export interface StoredScore {
   readonly value: Buffer | null;
   readonly comment: Buffer | null;
   readonly correction: Buffer | null;
-  /** UTF-8 */
   readonly sourceType: Buffer;
   readonly sourceMetadata: Buffer | null;
   readonly extra: Buffer | null;

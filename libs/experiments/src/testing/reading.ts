@@ -32,7 +32,6 @@ import { DatasetFilesController } from '../datasets/dataset-files.controller';
 import { DatasetsController } from '../datasets/datasets.controller';
 import { DatasetWritesController } from '../datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from '../examples/example-attachments.controller';
-import { ExampleAttachments } from '../examples/example-attachments.service';
 import { ExampleWritesController } from '../examples/example-writes.controller';
 import { ExamplesController } from '../examples/examples.controller';
 import { experimentsView } from '../experiments.projection';
@@ -48,7 +47,7 @@ import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { LiveRunsController } from '../runs/live/live-runs.controller';
 import { experimentsMigrations } from '../domain';
 import { PayloadStore } from '../storage/payload.store';
-import { PublicUrl, RunAttachments } from '../runs/run-attachments.service';
+import { PublicUrl, Attachments } from '../storage/attachments.service';
 import { RunAttachmentsController } from '../runs/run-attachments.controller';
 import { RunsController } from '../runs/runs.controller';
 import { RunsV2Controller } from '../runs/runs-v2.controller';
@@ -145,13 +144,12 @@ export async function startReading(
       { provide: Pool, useValue: database.pool },
       { provide: StoredBytes, useValue: new StoredBytes(database.pool) },
       { provide: ExperimentLimits, useValue: new ExperimentLimits(ofExperiments) },
-      ExampleAttachments,
       LiveRunsThread,
       UploadThread,
       PayloadStore,
       { provide: PublicUrl, useValue: new PublicUrl() },
       RefusedItems,
-      RunAttachments,
+      Attachments,
       { provide: Vault, useValue: new Vault(database.pool, keys) },
       ComparativeExperimentCommands,
       DatasetCommands,

@@ -14,7 +14,6 @@ import { memberSlices } from '../common/json-slices';
 import type { ExperimentFacts } from './upload-answer';
 import type { CheckedUpload } from './upload-check';
 
-/** The experiment and its dataset, as the members of a fill have to name them. */
 interface Known {
   readonly experiment: ExperimentFacts;
   readonly dataset: { readonly id: string; readonly name: string; readonly description: string | null };
@@ -67,7 +66,6 @@ export async function checkFillRows(pool: Pool, filled: Filled, sent: FillRows):
   if (problems.total > 0) throw new Unprocessable(problems);
 }
 
-/** Why a row, or a further one with its id, cannot be filled. */
 function refusal(target: FillTarget | undefined): string {
   if (!target) return 'there is no such row in the experiment, and no such example in its dataset';
   const { runs, failed } = target;

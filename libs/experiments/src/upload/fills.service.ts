@@ -29,7 +29,6 @@ const LOOK_MS = 250;
 /** Another fill came first. */
 class Behind extends Error {}
 
-/** An uploaded experiment and its dataset. */
 interface Found {
   readonly events: readonly Recorded<ExperimentEvent>[];
   readonly fills: readonly { readonly sha256: string; readonly time: string }[];
@@ -37,13 +36,11 @@ interface Found {
   readonly dataset: Dataset;
 }
 
-/** The answer to a fill, and whether it had been given before. */
 interface Outcome {
   readonly answer: string;
   readonly replayed: boolean;
 }
 
-/** Records uploads that fill rows of an experiment: those whose last run failed, and those without a run. */
 @Injectable()
 export class Fills {
   constructor(
@@ -178,7 +175,6 @@ function answerTo(filled: Recorded<ExperimentFilled>, events: readonly Recorded<
   return fillAnswer(filled, factsOf(events.filter(({ version }) => version <= filled.version)));
 }
 
-/** Facts that the events of an uploaded experiment say of it. */
 function factsOf(events: readonly Recorded<ExperimentEvent>[]): ExperimentFacts {
   let facts: ExperimentFacts | undefined;
   for (const event of events) {

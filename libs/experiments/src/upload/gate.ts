@@ -3,7 +3,6 @@ import { FairShare, NoPlace, Unavailable } from '@fairlead/schema';
 /** Seconds after which a client that was turned away may come again. */
 const RETRY_AFTER = 2;
 
-/** Lets a number of things through at a time, of each workspace its fair share. */
 export class Gate {
   private readonly places: FairShare;
 

@@ -2,13 +2,9 @@ import { PayloadTooLarge } from '@fairlead/schema';
 import { stringEnd, stringValue } from '../common/json-slices';
 import type { CutBody, LargePart } from './part-cutter';
 
-/** Most bytes of what a cutter keeps. */
 interface CutterLimits {
-  /** Bytes of the value of a member of a run. */
   readonly member: number;
-  /** Bytes of a run without members that are too large. */
   readonly run: number;
-  /** Bytes of the body. */
   readonly kept: number;
 }
 
@@ -75,12 +71,10 @@ export class JsonCutter {
     this.runDepth = isBatch ? 3 : 1;
   }
 
-  /** Number of bytes that are kept so far. */
   get size(): number {
     return this.length;
   }
 
-  /** Takes the next bytes. @throws PayloadTooLarge */
   push(chunk: Buffer): void {
     let from = 0;
     /** Takes the bytes before the place at which another piece begins. */
@@ -105,7 +99,6 @@ export class JsonCutter {
     takeTo(chunk.length);
   }
 
-  /** Returns what is left when all bytes were taken. */
   finish(): CutBody {
     if (this.run) this.endRun();
     return { body: this.kept.subarray(0, this.length), large: this.large };

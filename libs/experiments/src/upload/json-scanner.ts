@@ -3,7 +3,6 @@ import { parseJson as explainJson, Unprocessable } from '@fairlead/schema';
 import { stringEnd } from '../common/json-slices';
 import { LimitExceeded } from './upload.errors';
 
-/** The bytes are no JSON text; `offset` counts bytes from the start of the body. */
 export class JsonSyntaxError extends Error {
   constructor(
     message: string,
@@ -27,7 +26,6 @@ export interface JsonVisitor {
 }
 
 export interface ScannerLimits {
-  /** Most bytes of one value: a member, or an element of a streamed array. */
   readonly valueBytes: number;
   /** Most containers within one another, the body included. */
   readonly depth: number;
@@ -270,7 +268,6 @@ export function parseJson(slice: Buffer, offset: number): unknown {
   }
 }
 
-/** Parses again with the parser that says what is wrong and where. */
 function explain(slice: Buffer, offset: number): JsonSyntaxError {
   try {
     explainJson(slice, Infinity);

@@ -1,7 +1,6 @@
 import { PayloadTooLarge } from '@fairlead/schema';
 import { boundaryOf, headOf, MalformedMultipart, MOST_HEAD_BYTES, MOST_PARTS } from '../common/multipart';
 
-/** A part whose data were left out. */
 export interface LargePart {
   readonly name: string;
   readonly bytes: number;
@@ -48,7 +47,6 @@ export class PartCutter {
     this.delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`);
   }
 
-  /** Number of bytes that are kept so far. */
   get size(): number {
     return this.length;
   }

@@ -8,9 +8,7 @@ import { decompressed } from './decompress';
 import { LimitExceeded } from './upload.errors';
 import type { ZstdDecoder } from './zstd-decoder';
 
-/** Copies a body while it arrives, without what is too large. */
 interface Cutter {
-  /** Number of bytes that are kept so far. */
   readonly size: number;
   /** Takes the next bytes. @throws MalformedMultipart, PayloadTooLarge */
   push(chunk: Buffer): void;

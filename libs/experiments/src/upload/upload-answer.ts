@@ -24,7 +24,6 @@ const UNKNOWN = {
   streaming_rate: 'null',
 };
 
-/** Content of a new dataset. */
 const NOTHING: DatasetHoldings = { example_count: 0, session_count: 0, last_session_start_time: null };
 
 /** Facts about an experiment that answers tell. `extra` is JSON text. */

@@ -7,17 +7,13 @@ import { readRow } from '../storage/stored-row';
 import { FillRowList, type FillRows, RowContents } from '../storage/row-contents';
 import { RowTimes } from '../storage/row-times';
 
-/** Facts about a valid upload without its rows. */
 export interface CheckedUpload {
   readonly header: Header;
-  /** `experiment_metadata` as sent. */
   readonly metadata: string | null;
   readonly rows: number;
-  /** Feedback about the whole experiment. */
   readonly summaryScores: number;
   /** Rows with other inputs than the first row of their `row_id`; the first of them is told by its place. */
   readonly otherInputs: { readonly count: number; readonly row: number; readonly first: number };
-  /** Present when the rows are to fill an experiment. */
   readonly fill?: FillRows;
 }
 
@@ -69,7 +65,6 @@ export class UploadCheck implements JsonVisitor {
     return !this.broken;
   }
 
-  /** The verdict once the last block has been taken. */
   finish(): Verdict {
     let any = true;
     this.broken ??= this.attempt(() => (any = this.scanner.end()));

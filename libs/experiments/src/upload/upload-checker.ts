@@ -4,7 +4,6 @@ import type { ExperimentLimits } from '../common/experiment-limits';
 import { RING_BLOCKS } from '../storage/upload-blocks';
 import { UploadCheck, type Verdict } from './upload-check';
 
-/** Checks the blocks of a body one after the other, on this thread or on another. */
 export interface UploadChecker {
   /** Takes a block of a ring; answers false when further ones are not needed. */
   push(block: Buffer): Promise<boolean>;
@@ -13,7 +12,6 @@ export interface UploadChecker {
   close(): void;
 }
 
-/** Checks on this thread, letting other work run between blocks. */
 export class LocalChecker implements UploadChecker {
   private readonly check: UploadCheck;
 

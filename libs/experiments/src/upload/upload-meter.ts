@@ -4,7 +4,6 @@ import { LimitExceeded } from './upload.errors';
 /** Output below this is never taken for a decompression bomb. */
 const FREE_BYTES = 1024 * 1024;
 
-/** Counts what goes into a decoder and what comes out. */
 export class Meter {
   written = 0;
   private read = 0;
@@ -15,7 +14,6 @@ export class Meter {
     this.read += bytes;
   }
 
-  /** @throws LimitExceeded */
   wrote(bytes: number): void {
     this.written += bytes;
     const { maxBytes, maxRatio } = this.limits;

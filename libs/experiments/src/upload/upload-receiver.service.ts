@@ -10,10 +10,8 @@ import { LocalChecker, type UploadChecker } from './upload-checker';
 import type { CheckedUpload, Verdict } from './upload-check';
 import { UploadThread } from './upload-thread.service';
 
-/** A valid body, stored but not kept yet. */
 export interface Received {
   readonly upload: CheckedUpload;
-  /** SHA-256 of the body, hex. */
   readonly sha256: string;
   readonly bytes: number;
   readonly draft: PayloadDraft;
@@ -22,7 +20,6 @@ export interface Received {
 /** Blocks held in memory before anything is written. */
 const FIRST_BLOCKS = 2;
 
-/** Takes bodies in: checks, hashes and stores them in one pass. */
 @Injectable()
 export class UploadReceiver {
   constructor(

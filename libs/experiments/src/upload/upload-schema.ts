@@ -24,7 +24,6 @@ const SOURCES = ['app', 'api', 'model', 'auto_eval'] as const;
 /** Text that is stored as the JSON token it was sent as. */
 const anyText = () => str({ anyText: true });
 
-/** Descriptions of members that every kind of feedback has. */
 export const FEEDBACK_NOTES = {
   key: 'What is scored, such as `correctness`; feedback with the same key is compared.',
   score: 'The score: a number, or true and false, which count as 1 and 0 in statistics.',
@@ -74,7 +73,6 @@ const feedbackConfig = object(
 /** A number, or true and false for 1 and 0. */
 export const scoreSchema = union(num(), int(), bool());
 
-/** A score of a run or of a whole experiment. */
 export const feedbackSchema = object(
   {
     key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
@@ -102,7 +100,6 @@ export const feedbackSchema = object(
   'FeedbackCreateCoreSchema',
 );
 
-/** One element of `results`: a dataset example with its run. */
 export const rowSchema = object(
   {
     row_id: note(
@@ -132,7 +129,6 @@ export const rowSchema = object(
   'ExperimentResultRow',
 );
 
-/** The members of an upload apart from its two long lists. */
 export const headerMembers = {
   experiment_name: note(str({ min: 1, max: MOST_NAME }), 'Name of the experiment, unique in the workspace (409).'),
   experiment_description: note(optional(str()), 'What the experiment is about.'),
@@ -154,7 +150,6 @@ export const headerMembers = {
 };
 export const headerSchema = object(headerMembers);
 
-/** The whole body of an upload. */
 export const uploadSchema = object(
   {
     ...headerMembers,

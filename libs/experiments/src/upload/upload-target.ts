@@ -6,11 +6,9 @@ import type { DatasetCommands } from '../datasets/datasets.commands';
 import { newDatasetId } from '../common/ids';
 import type { Header } from './upload-schema';
 
-/** A dataset that an experiment has been put into. */
 export interface Joined {
   readonly id: string;
   readonly state: Dataset;
-  /** True when the dataset was made for it. */
   readonly isNew: boolean;
 }
 

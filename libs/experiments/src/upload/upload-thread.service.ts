@@ -25,13 +25,11 @@ export class UploadThread {
     if (this.compiled) this.running();
   }
 
-  /** Checks one upload; `fills` is true when its rows are to fill an experiment. */
   checker(fills: boolean): UploadChecker {
     if (!this.compiled) return new LocalChecker(this.limits, fills);
     return new RemoteChecker(this.portFor(fills ? 'fill' : 'check'));
   }
 
-  /** Decodes one body that is compressed with zstd. */
   zstd(limits: ExperimentLimits = this.limits): ZstdDecoder {
     return this.compiled ? new RemoteDecoder(this.portFor('zstd', limits)) : new LocalDecoder(limits);
   }

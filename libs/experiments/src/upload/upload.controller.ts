@@ -61,7 +61,6 @@ export class UploadController {
     this.gate = new Gate(limits.maxUploads, PATIENCE_MS);
   }
 
-  /** Takes in an experiment that was run elsewhere; the body is read as it comes. */
   @Post('upload-experiment')
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')

@@ -31,7 +31,6 @@ import { IdTaken, REPLAY_MS } from './upload.errors';
 import type { Received } from './upload-receiver.service';
 import { findTarget, type Joined, joinDataset } from './upload-target';
 
-/** A recorded upload, and whether it had been recorded before. */
 interface Outcome {
   readonly event: Recorded<ExperimentUploaded>;
   readonly replayed: boolean;

@@ -9,7 +9,6 @@ import { ZstdFraming } from './zstd-framing';
 /** A part of a body: a few bytes can stand for many, so that not all bytes of a slice are always decoded. */
 interface Decoded {
   readonly parts: readonly Buffer[];
-  /** Bytes of the slice that were decoded. */
   readonly used: number;
 }
 
@@ -17,9 +16,7 @@ interface Decoded {
 const STEP_BYTES = 64;
 const ENOUGH_BYTES = 1024 * 1024;
 
-/** Decodes the slices of a body one after the other, on this thread or on another. */
 export interface ZstdDecoder {
-  /** Decompresses the beginning of a slice. @throws BadRequest, LimitExceeded */
   push(slice: Buffer, last: boolean): Promise<Decoded>;
   close(): void;
 }
@@ -31,7 +28,6 @@ type Reply =
   | { readonly limit: LimitName; readonly allowed: number }
   | { readonly problem: string };
 
-/** Decodes on this thread. */
 export class LocalDecoder implements ZstdDecoder {
   private readonly meter: Meter;
   private readonly framing = new ZstdFraming();
@@ -73,7 +69,6 @@ export class LocalDecoder implements ZstdDecoder {
   }
 }
 
-/** Decodes one body on this thread for the other end of a port. */
 export function serveZstd(port: MessagePort, limits: Limits): void {
   const decoder = new LocalDecoder(limits);
   port.on('message', ({ slice, last }: Request) => {
@@ -89,7 +84,6 @@ function told(error: unknown): Reply {
   return { problem: (error as Error).message };
 }
 
-/** Has another thread decode. */
 export class RemoteDecoder implements ZstdDecoder {
   private settle?: { readonly resolve: (decoded: Decoded) => void; readonly reject: (error: Error) => void };
   private ended = false;

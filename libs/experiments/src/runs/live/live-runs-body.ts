@@ -30,23 +30,19 @@ import type { LargePart } from '../../upload/part-cutter';
 import { OpaqueBody } from '../../common/opaque-body.schema';
 import { RUN_TYPES } from '../run-json';
 
-/** One run that was sent, and the session that it says it belongs to. */
 export interface SentRun {
   readonly change: RunChange;
   readonly loc: Loc;
   readonly sessionId?: string;
   readonly sessionName?: string;
-  /** Members that were sent and are not kept. */
   readonly ignored: readonly string[];
 }
 
-/** Content of the parts of a multipart body. */
 export interface SentParts {
   readonly runs: readonly SentRun[];
   readonly feedback: readonly SentFeedback[];
   /** Contents of the attachments that the runs name, by their SHA-256 (hex). */
   readonly contents: ReadonlyMap<string, Uint8Array>;
-  /** Items that cannot be stored. */
   readonly refused: readonly Refusal[];
 }
 
@@ -96,17 +92,14 @@ const members = {
   serialized: note(optional(rawDict()), 'How the step is configured; given back as it was sent.'),
 };
 const KNOWN: ReadonlySet<string> = new Set(['id', ...Object.keys(members)]);
-/** Body of PATCH /runs/{run_id}. */
 export const runChange = object(
   { id: fixed(uuid()), ...members, session_id: fixed(uuid()), session_name: fixed(str()) },
   'RunUpdate',
 );
-/** Body of POST /runs. */
 export const runBody = object(
   { id: note(uuid(), 'Identifier of the run, chosen by the client.'), ...members },
   'RunCreate',
 );
-/** Body of POST /runs/batch. */
 export const batchBody = object(
   {
     post: note(optional(list(runBody), []), 'New runs.'),
@@ -247,7 +240,6 @@ export function readMultipart(
   return parts.read();
 }
 
-/** Returns the refusal of a member of a run that is stored without it. */
 export function leftOut({ change, loc, sessionId, sessionName }: SentRun, { name, bytes, most }: LargePart): Refusal {
   const error = tooLarge({ name, bytes, most }, `\`${name}\` was left out of the run`);
   const [place, part, ...more] = loc;
@@ -255,7 +247,6 @@ export function leftOut({ change, loc, sessionId, sessionName }: SentRun, { name
   return refusal({ kind: 'part', id: change.id, loc: own, sessionId, sessionName }, error);
 }
 
-/** Returns why a part is not stored; a part without a name is the whole run. */
 export function tooLarge({ name, bytes, most }: LargePart, what?: string): PayloadTooLarge {
   const left = what ?? (name === '' ? 'The run was left out' : `\`${name}\` was left out`);
   const why =

@@ -46,7 +46,6 @@ export class LiveRunsThread {
     return (await this.readAside(tenant, asked)) as SentParts;
   }
 
-  /** Content of a body of examples, as `read`; `argument` as in ExamplesToRead. */
   async readExamples(tenant: string, kind: ExamplesKind, body: Buffer, argument?: string): Promise<SentExamples> {
     const asked = { examples: kind, body, argument, depth: this.limits.maxDepth };
     if (this.isReadHere(body)) return readExamplesBody(asked);

@@ -27,22 +27,18 @@ type Sent = SentParts & {
   readonly isBatch: boolean;
 };
 
-/** A run, and the session that it goes to. */
 interface Placed extends SentRun {
   readonly session: string;
 }
 
-/** Runs of one session, and the events that record them. */
 interface SessionRuns {
   readonly session: string;
   readonly runs: readonly Placed[];
   readonly events: readonly RunsReceived[];
 }
 
-/** The outcome of a request. */
 interface Received {
   readonly refused: readonly Refusal[];
-  /** Runs and feedback that are stored. */
   readonly count: number;
 }
 
@@ -123,7 +119,6 @@ function runRefusal({ change: { id }, loc, sessionId, sessionName }: SentRun, er
   return refusal({ kind: 'run', id, loc, sessionId, sessionName }, error);
 }
 
-/** The events of the runs, by session; a run that is too large for one is refused, or what makes it too large. */
 async function eventsOf(
   runs: readonly Placed[],
   { metadata }: Caller,
@@ -167,13 +162,11 @@ function attachmentsOf(recordable: readonly SessionRuns[]) {
   );
 }
 
-/** The contents that the runs refer to. */
 function contentsOf(recordable: readonly SessionRuns[], sent: SentParts['contents']): SentParts['contents'] {
   const needed = new Set(attachmentsOf(recordable).map(({ sha256 }) => sha256));
   return new Map([...sent].filter(([sha256]) => needed.has(sha256)));
 }
 
-/** The runs and attachments of a batch that are stored and counted. */
 function bytesOf(recordable: readonly SessionRuns[], contents: SentParts['contents']): number {
   let bytes = bytesOfRuns(recordable.flatMap(({ runs }) => runs.map(({ change }) => change)));
   for (const content of contents.values()) bytes += content.length;

@@ -67,7 +67,6 @@ const BATCH_ANSWERS = {
   422: 'Nothing was stored: `detail` and `refused` have the reasons.',
 } as const;
 
-/** Takes runs in while they happen, one by one or in batches. */
 @Area('Runs')
 @Controller('api/v1/runs')
 export class LiveRunsController {
@@ -179,7 +178,6 @@ export class LiveRunsController {
     return this.receive(context, reply, sent);
   }
 
-  /** Reads a JSON body without what is too large for a run. */
   private async readJson(request: FastifyRequest, kind: 'run' | 'batch'): Promise<CutBody> {
     const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
     const isSmall = encoding === 'identity' && Number(length) <= MOST_BYTES;
@@ -204,7 +202,6 @@ export class LiveRunsController {
     return this.thread.read(actor.tenantId, kind, body, argument, large);
   }
 
-  /** Receives the one item of a request. */
   private async receive(context: CommandContext, reply: FastifyReply, sent: SentParts) {
     const { refused } = await this.keep(context, reply, sent, false);
     if (refused.length > 0) throw nothingStored(refused, false);

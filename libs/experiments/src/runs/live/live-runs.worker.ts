@@ -5,7 +5,6 @@ import { type ExamplesToRead, readExamplesBody } from '../../examples/read-examp
 import type { SentParts } from './live-runs-body';
 import { type BodyToRead, readRunBody } from './read-run-body';
 
-/** A body to read, of runs or of examples. */
 export type AnyBody = BodyToRead | ExamplesToRead;
 
 /** Content of a body, or the answer to its sender; `failure` is our own. */

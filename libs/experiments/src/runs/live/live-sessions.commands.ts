@@ -28,7 +28,6 @@ export interface Parts {
 
 type Named = Pick<SentRun, 'sessionId' | 'sessionName'>;
 
-/** The sessions that the runs of one request name. */
 interface NamedSessions {
   /**
    * The id of the session of a run, which may be one that is not made yet.
@@ -84,7 +83,6 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
   return { idOf, missing };
 }
 
-/** The outcome of making sessions. */
 interface MadeSessions {
   /** Another request made one of them meanwhile. */
   readonly overtaken: boolean;
@@ -92,7 +90,6 @@ interface MadeSessions {
   readonly failed: ReadonlyMap<string, Conflict>;
 }
 
-/** Makes sessions under the ids that they were given. */
 export async function makeSessions(
   { sessions }: Pick<Parts, 'sessions'>,
   caller: Caller,

@@ -23,7 +23,6 @@ const READERS = {
 
 export type BodyKind = keyof typeof READERS;
 
-/** A body to read, as it can be sent to another thread. */
 export interface BodyToRead {
   readonly kind: BodyKind;
   readonly body: Uint8Array;
