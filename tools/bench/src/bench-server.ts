@@ -12,7 +12,7 @@ const ENTRY = join(__dirname, '../../../apps/standalone/dist/main.js');
  * As `npm start` runs it: a large nursery, since most of what a request allocates is garbage when it has been answered,
  * and room beside the program itself, since buffers of sockets count as growth and would have all of it traced again.
  */
-const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=64', '--initial-old-space-size=192'];
+export const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=64', '--initial-old-space-size=192'];
 
 /** Fairlead as a process of its own, on a given database. */
 export class BenchServer {

@@ -9,7 +9,7 @@ import { BenchServer } from './bench-server';
 import { callsFigures } from './calls.figures';
 import { compareFigures } from './comparison.figures';
 import { consoleFigures } from './console.figures';
-import { listFigure, pagesFigure, patchFigure } from './deployments.figures';
+import { listFigure, pagesFigure, patchFigures } from './deployments.figures';
 import { diskFigures } from './disk.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
@@ -37,7 +37,7 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
       try {
         if (wanted('list')) report(await listFigure(fairlead));
         if (wanted('pages')) report(await pagesFigure(fairlead));
-        if (wanted('patch')) report(await patchFigure(fairlead, server.url, folder));
+        if (wanted('patch')) report(await patchFigures(fairlead, server.url, folder));
         if (wanted('upload')) report(await uploadFigures(fairlead, server.url, folder));
         if (wanted('large')) report(await largeUploadFigures(fairlead));
         if (wanted('compare')) report(await compareFigures(fairlead, server.url));
