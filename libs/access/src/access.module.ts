@@ -1,16 +1,23 @@
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
-import { Followers, Quotas, stoppedWorkspacesProjection, WorkspaceRemovals } from '@fairlead/eventing';
+import {
+  EventStore,
+  Followers,
+  handle,
+  Quotas,
+  stoppedWorkspacesProjection,
+  streamName,
+  WorkspaceRemovals,
+} from '@fairlead/eventing';
 import { ProgramKeys } from '@fairlead/api';
 import { Authenticator } from './authenticator.service';
 import { AccessOptions } from './access.options';
-import { endsWith } from './keys/api-key';
+import { apiKeyModel, endKey, endsWith } from './keys/api-key';
 import { ApiKeysController } from './keys/api-keys.controller';
 import { ParkedSubjectsController } from './parked-subjects.controller';
 import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
 import { consoleSessionsProjection, ConsoleSessionView } from './console-session.projection';
 import { ConsoleSessionsController } from './console-sessions.controller';
 import { ConsoleSessions } from './console-sessions.service';
-import { KeyRemover } from './keys/keys-removal.service';
 import { TenantsController } from './tenants.controller';
 import { tenantsProjection, TenantView } from './tenant.projection';
 import { WorkspacesController } from './workspaces.controller';
@@ -22,7 +29,9 @@ export class AccessModule implements OnModuleInit {
     private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
-    private readonly keys: KeyRemover,
+    private readonly keys: ApiKeyView,
+    private readonly authenticator: Authenticator,
+    private readonly store: EventStore,
   ) {}
 
   static with(options = new AccessOptions()): DynamicModule {
@@ -38,7 +47,7 @@ export class AccessModule implements OnModuleInit {
       ],
       providers: [
         { provide: AccessOptions, useValue: options },
-        ...[Authenticator, ApiKeyView, ConsoleSessions, ConsoleSessionView, KeyRemover, ProgramKeys, TenantView],
+        ...[Authenticator, ApiKeyView, ConsoleSessions, ConsoleSessionView, ProgramKeys, TenantView],
       ],
       exports: [Authenticator, ProgramKeys],
     };
@@ -50,6 +59,13 @@ export class AccessModule implements OnModuleInit {
     this.followers.register(apiKeysProjection);
     this.followers.register(consoleSessionsProjection);
     this.followers.register(stoppedWorkspacesProjection);
-    this.removals.register('api_keys', (tenant) => this.keys.remove(tenant));
+    this.removals.register('api_keys', 'system:access', [
+      {
+        view: apiKeysProjection.name,
+        find: (tenant, limit) => this.keys.working(tenant, limit),
+        remove: ({ metadata }, id) => handle(this.store, apiKeyModel, streamName('apiKey', id), endKey, metadata),
+        removed: () => this.authenticator.forgetKeys(),
+      },
+    ]);
   }
 }

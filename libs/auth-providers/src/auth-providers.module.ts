@@ -1,5 +1,5 @@
 import { Idempotency } from '@fairlead/api';
-import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { type Caller, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { AuthProvidersOptions } from './auth-providers.options';
@@ -10,8 +10,7 @@ import { AuthorizationWaits } from './sign-in/authorization-waits.service';
 import { McpDiscovery } from './provider/mcp-discovery.client';
 import { OAuthClient } from './oauth.client';
 import { OAuthQueries } from './oauth.queries';
-import { OAuthRemover } from './oauth-removal.service';
-import { OAuthView } from './oauth.projection';
+import { OAUTH_VIEW, OAuthView } from './oauth.projection';
 import { ProviderCommands } from './provider/provider.commands';
 import { ProvidersController } from './provider/providers.controller';
 import { TokenCommands } from './token/token.commands';
@@ -25,7 +24,9 @@ export class AuthProvidersModule implements OnModuleInit {
     private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
-    private readonly remover: OAuthRemover,
+    private readonly providers: ProviderCommands,
+    private readonly queries: OAuthQueries,
+    private readonly pool: Pool,
     private readonly view: OAuthView,
   ) {}
 
@@ -39,7 +40,6 @@ export class AuthProvidersModule implements OnModuleInit {
         OAuthClient,
         OAuthQueries,
         OAuthView,
-        OAuthRemover,
         McpDiscovery,
         AuthorizationFlow,
         AuthorizationStore,
@@ -56,7 +56,16 @@ export class AuthProvidersModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.removals.register('oauth_providers', (tenant) => this.remover.remove(tenant));
+    const providers = {
+      view: OAUTH_VIEW,
+      find: async (tenant: string, limit: number) =>
+        (await this.queries.providers(tenant)).slice(0, limit).map(({ id }) => id),
+      remove: (caller: Caller, id: string) => this.providers.remove(caller, id),
+    };
+    this.removals.register('oauth_providers', 'system:auth-providers', [providers], async (tenant) => {
+      await this.pool.query('delete from oauth_authorizations where tenant_id = $1', [tenant]);
+      return 0;
+    });
     this.quotas.count('oauth_providers', 'OAuthProviderAdded', 'OAuthProviderRemoved');
     this.followers.register(this.view);
   }

@@ -1,4 +1,4 @@
-import { EventStore, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { EventStore, Followers, Quotas, type Removal, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -10,13 +10,12 @@ import { DeploymentRemoval } from './deployment/deployment-removal.service';
 import { DeploymentsView } from './deployment/deployment.projection';
 import { DeploymentsController } from './deployment/deployments.controller';
 import { DeploymentsPushConsumer } from './source/deployments.push.consumer';
-import { DeploymentsRemover } from './deployment/deployments-removal.service';
 import { DeploymentsOptions } from './deployments.options';
 import { HistoryController } from './history/history.controller';
 import { HistoryExport } from './history/history.export';
 import { IdleWatch } from './deployment/idle.worker';
 import { ListenerCommands } from './listener/listener.commands';
-import { listenersProjection, ListenersView } from './listener/listener.projection';
+import { LISTENERS_VIEW, listenersProjection, ListenersView } from './listener/listener.projection';
 import { ListenersController } from './listener/listeners.controller';
 import { NamedResources } from './source/named-resources.service';
 import { PushTargetsView } from './source/push-targets.projection';
@@ -42,7 +41,10 @@ export class DeploymentsModule implements OnModuleInit {
     private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
-    private readonly remover: DeploymentsRemover,
+    private readonly deployments: DeploymentCommands,
+    private readonly listenerCommands: ListenerCommands,
+    private readonly listeners: ListenersView,
+    private readonly pool: Pool,
     private readonly view: DeploymentsView,
     private readonly store: EventStore,
     private readonly pushTargets: PushTargetsView,
@@ -74,7 +76,6 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentQueries,
         DeploymentsView,
         DeploymentRemoval,
-        DeploymentsRemover,
         HistoryExport,
         IdleWatch,
         ListenerCommands,
@@ -93,11 +94,35 @@ export class DeploymentsModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.removals.register('deployments', (tenant) => this.remover.remove(tenant));
+    this.removals.register('deployments', 'system:deployments', this.kinds(), (tenant) => this.leaving(tenant));
     this.quotas.count('deployments', 'DeploymentCreated', 'DeploymentDeleted');
     this.quotas.count('listeners', 'ListenerCreated', 'ListenerDeleted');
     this.followers.register(this.view);
     this.followers.register(listenersProjection(this.store));
     this.followers.register(this.pushTargets);
+  }
+
+  private kinds(): Removal[] {
+    return [
+      {
+        view: 'deployments.view',
+        find: async (tenant, limit) => {
+          const text = `select id from deployments where tenant_id = $1 and status <> 'AWAITING_DELETE' limit $2`;
+          return (await this.pool.query<{ id: string }>(text, [tenant, limit])).rows.map(({ id }) => id);
+        },
+        remove: (caller, id) => this.deployments.remove(caller, id, false),
+      },
+      {
+        view: LISTENERS_VIEW,
+        find: async (tenant, limit) =>
+          (await this.listeners.list(tenant, { limit, offset: 0 })).items.map(({ id }) => id),
+        remove: (caller, id) => this.listenerCommands.remove(caller, id),
+      },
+    ];
+  }
+
+  /** Deployments count until their executor has taken them away. */
+  private async leaving(tenant: string): Promise<number> {
+    return (await this.pool.query('select from deployments where tenant_id = $1 limit 1', [tenant])).rowCount!;
   }
 }

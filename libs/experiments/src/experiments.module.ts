@@ -1,4 +1,4 @@
-import { Followers, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { Followers, type Removal, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
 import {
   type DynamicModule,
@@ -8,6 +8,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Pool } from 'pg';
+import { deleteComparison } from './comparative/comparative-experiment';
 import { ComparativeExperimentCommands } from './comparative/comparative-experiments.commands';
 import { ComparativeExperimentsController } from './comparative/comparative-experiments.controller';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
@@ -21,7 +22,6 @@ import { DatasetWritesController } from './datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from './examples/example-attachments.controller';
 import { ExampleWritesController } from './examples/example-writes.controller';
 import { ExamplesController } from './examples/examples.controller';
-import { ExperimentsRemover } from './experiments-remover.service';
 import { experimentsView } from './experiments.projection';
 import { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
@@ -31,6 +31,7 @@ import { ThreadsController } from './runs/threads.controller';
 import { FeedbackController } from './feedback/feedback.controller';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './common/experiment-limits';
+import { EXPERIMENTS_VIEW } from './common/experiments-view';
 import { LiveRunsController } from './runs/live/live-runs.controller';
 import { LiveRunsThread } from './runs/live/live-runs-thread.service';
 import { PayloadStore } from './storage/payload.store';
@@ -50,7 +51,7 @@ import { RefusedItemsController } from './refused/refused-items.controller';
 import { RefusedItems } from './refused/refused-items.store';
 import { ShareLinksController } from './sharing/share-links.controller';
 import { ShareCommands } from './sharing/share.commands';
-import { ShareQueries } from './sharing/share.queries';
+import { sealsOf, ShareQueries } from './sharing/share.queries';
 import { SharesController } from './sharing/shares.controller';
 import { SessionCommands } from './sessions/sessions.commands';
 import { ExperimentsController } from './sessions/experiments.controller';
@@ -113,7 +114,6 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         ComparativeExperimentCommands,
         Comparisons,
         DatasetCommands,
-        ExperimentsRemover,
         Fills,
         LiveRunsThread,
         PayloadStore,
@@ -136,7 +136,12 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   constructor(
     private readonly followers: Followers,
     private readonly removals: WorkspaceRemovals,
-    private readonly remover: ExperimentsRemover,
+    private readonly comparisons: ComparativeExperimentCommands,
+    private readonly datasets: DatasetCommands,
+    private readonly sessions: SessionCommands,
+    private readonly payloads: PayloadStore,
+    private readonly vault: Vault,
+    private readonly pool: Pool,
     private readonly persistRuns: PersistRuns,
     private readonly awaitedFeedback: AwaitedFeedback,
     private readonly thread: UploadThread,
@@ -145,7 +150,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   ) {}
 
   onModuleInit(): void {
-    this.removals.register('experiments', (tenant) => this.remover.remove(tenant));
+    this.removals.register('experiments', 'system:experiments', this.kinds(), (tenant) => this.removePayloads(tenant));
     this.followers.register(experimentsView);
     this.followers.register(comparativeExperimentsView);
     this.followers.register(this.persistRuns);
@@ -162,5 +167,33 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
     await this.sweeper.stop();
     await this.thread.stop();
     await this.runsThread.stop();
+  }
+
+  private kinds(): Removal[] {
+    const find = (table: string) => (tenant: string, limit: number) => this.ids(table, tenant, limit);
+    return [
+      {
+        view: comparativeExperimentsView.name,
+        find: find('comparative_experiments'),
+        remove: (caller, id) => this.comparisons.change(caller, id, deleteComparison),
+      },
+      { view: EXPERIMENTS_VIEW, find: find('datasets'), remove: (caller, id) => this.datasets.delete(caller, id) },
+      { view: EXPERIMENTS_VIEW, find: find('sessions'), remove: (caller, id) => this.sessions.delete(caller, id) },
+    ];
+  }
+
+  /** When the sessions and datasets are gone, nothing needs the bodies any more. */
+  private async removePayloads(tenant: string): Promise<number> {
+    const payloads = await this.ids('payloads', tenant, 20);
+    for (const id of payloads) await this.payloads.remove(id, new Date(Date.now() + 60_000));
+    await this.vault.shred(sealsOf(tenant));
+    await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
+    await this.pool.query('delete from payload_datasets where tenant_id = $1', [tenant]);
+    return payloads.length;
+  }
+
+  private async ids(table: string, tenant: string, limit: number): Promise<string[]> {
+    const text = `select id from ${table} where tenant_id = $1 limit $2`;
+    return (await this.pool.query<{ id: string }>(text, [tenant, limit])).rows.map(({ id }) => id);
   }
 }

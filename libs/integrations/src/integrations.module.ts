@@ -3,11 +3,12 @@ import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing'
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { CommitsModule } from './repositories/commits.module';
+import { remove } from './integration';
+import { IntegrationCommands } from './integration.commands';
 import { IntegrationsConsumer } from './integrations.consumer';
 import { IntegrationsController } from './integrations.controller';
 import { IntegrationsOptions } from './integrations.options';
-import { IntegrationsRemover } from './integrations-removal.service';
-import { integrationsProjection, IntegrationsView } from './integrations.projection';
+import { INTEGRATIONS_VIEW, integrationsProjection, IntegrationsView } from './integrations.projection';
 import { Repositories } from './repositories/repositories.service';
 import { RepositoriesController } from './repositories/repositories.controller';
 import { BranchHeads } from './deliveries/branch-head.worker';
@@ -28,7 +29,8 @@ export class IntegrationsModule implements OnModuleInit {
     private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
-    private readonly remover: IntegrationsRemover,
+    private readonly commands: IntegrationCommands,
+    private readonly view: IntegrationsView,
   ) {}
 
   static with(options = new IntegrationsOptions()): DynamicModule {
@@ -50,7 +52,6 @@ export class IntegrationsModule implements OnModuleInit {
         DeliveryStore,
         PushBranches,
         IntegrationsView,
-        IntegrationsRemover,
         Repositories,
         {
           provide: Idempotency,
@@ -62,7 +63,13 @@ export class IntegrationsModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.removals.register('integrations', (tenant) => this.remover.remove(tenant));
+    this.removals.register('integrations', 'system:integrations', [
+      {
+        view: INTEGRATIONS_VIEW,
+        find: async (tenant, limit) => (await this.view.list(tenant, { limit, offset: 0 })).items.map(({ id }) => id),
+        remove: (caller, id) => this.commands.change(caller, id, remove),
+      },
+    ]);
     this.quotas.count('integrations', 'IntegrationAdded', 'IntegrationRemoved');
     this.followers.register(integrationsProjection);
   }

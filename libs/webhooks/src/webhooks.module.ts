@@ -1,4 +1,4 @@
-import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { type Caller, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -13,12 +13,12 @@ import { DeliverySender } from './deliveries/delivery.worker';
 import { DeliverySweeper } from './deliveries/delivery-sweep.worker';
 import { DeliveryTable } from './deliveries/delivery.store';
 import { TargetTable } from './deliveries/target.store';
+import { remove } from './webhook';
 import { WebhookCommands } from './webhook.commands';
 import { WebhookSecrets } from './webhook-secrets.service';
 import { WebhooksConsumer } from './webhooks.consumer';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksOptions } from './webhooks.options';
-import { WebhooksRemover } from './webhooks-removal.service';
 import { WebhooksView } from './webhooks.projection';
 
 /**
@@ -31,8 +31,10 @@ export class WebhooksModule implements OnModuleInit {
     private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
-    private readonly remover: WebhooksRemover,
+    private readonly commands: WebhookCommands,
     private readonly view: WebhooksView,
+    private readonly sweeper: DeliverySweeper,
+    private readonly pool: Pool,
   ) {}
 
   static with(options = new WebhooksOptions()): DynamicModule {
@@ -53,7 +55,6 @@ export class WebhooksModule implements OnModuleInit {
         WebhookCommands,
         WebhookSecrets,
         WebhooksView,
-        WebhooksRemover,
         {
           provide: Idempotency,
           useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
@@ -64,7 +65,17 @@ export class WebhooksModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.removals.register('webhooks', (tenant) => this.remover.remove(tenant));
+    const webhooks = {
+      view: this.view.name,
+      find: async (tenant: string, limit: number) =>
+        (await this.view.list(tenant, { limit, offset: 0 })).items.map(({ webhook }) => webhook.id),
+      remove: (caller: Caller, id: string) => this.commands.change(caller, id, remove),
+    };
+    this.removals.register('webhooks', 'system:webhooks', [webhooks], async (tenant) => {
+      await this.sweeper.sweep();
+      const { rowCount } = await this.pool.query('select from webhook_targets where tenant_id = $1 limit 1', [tenant]);
+      return rowCount!;
+    });
     this.quotas.count('webhooks', 'WebhookAdded', 'WebhookRemoved');
     this.followers.register(this.view);
   }

@@ -1,5 +1,8 @@
+import { NotFound } from '@fairlead/schema';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
+import { type Caller, serviceCaller } from '../core/aggregate-commands';
+import { Followers } from '../followers/followers';
 import { endOf } from '../followers/stop';
 import { ThrottledWarning } from '../followers/throttled-warning';
 
@@ -14,11 +17,22 @@ export const REMOVAL_PARTS = [
 ] as const;
 type RemovalPart = (typeof REMOVAL_PARTS)[number];
 
-/**
- * Removes some things of a workspace, with commands that may be repeated. Returns how many it found: 0 when none is
- * left.
- */
-type Remover = (tenantId: string) => Promise<number>;
+/** One kind of things that a workspace has. */
+export interface Removal {
+  /** The view by which `find` finds them. */
+  readonly view: string;
+  /** Returns the ids of some things that are to be removed, `limit` at most. */
+  readonly find: (tenantId: string, limit: number) => Promise<readonly string[]>;
+  /** Removes one of them, with a command that may be repeated. */
+  readonly remove: (caller: Caller, id: string) => Promise<{ readonly position: bigint } | void>;
+  /** Called when the view no longer shows those that `remove` was called with. */
+  readonly removed?: () => void;
+}
+
+/** Removes some of what a part has beside its kinds of things. Returns how much it found: 0 when nothing is left. */
+type Rest = (tenantId: string) => Promise<number>;
+
+const AT_ONCE = 50;
 
 const LOOK_MS = 1000;
 const LEASE_SECONDS = 60;
@@ -42,17 +56,39 @@ interface Taken {
 export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Workspaces');
   private readonly warning = new ThrottledWarning((text) => this.logger.error(text));
-  private readonly removers = new Map<RemovalPart, Remover>();
+  private readonly removers = new Map<RemovalPart, Rest>();
   private finish: ((tenantId: string) => Promise<void>) | undefined;
   private timer: NodeJS.Timeout | undefined;
   private stopping = false;
   private working: Promise<void> = Promise.resolve();
 
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly followers: Followers,
+  ) {}
 
-  /** Registers the function that removes a part. */
-  register(part: RemovalPart, remover: Remover): void {
-    this.removers.set(part, remover);
+  /** Registers a part: its kinds of things in the order in which they go, then what else it has of a workspace. */
+  register(part: RemovalPart, actor: string, kinds: readonly Removal[], rest: Rest = async () => 0): void {
+    this.removers.set(part, async (tenant) => {
+      const caller = serviceCaller({ tenant, actor });
+      let found = 0;
+      for (const kind of kinds) found += await this.removeSome(caller, kind);
+      return found > 0 ? found : rest(tenant);
+    });
+  }
+
+  private async removeSome(caller: Caller, { view, find, remove, removed }: Removal): Promise<number> {
+    const ids = await find(caller.tenantId, AT_ONCE);
+    let newest = 0n;
+    for (const id of ids) {
+      const { position = 0n } = (await remove(caller, id).catch(unlessGone)) ?? {};
+      if (position > newest) newest = position;
+    }
+    if (ids.length === 0) return 0;
+    // Once for all: a view pauses between batches.
+    await this.followers.passed(newest, [view]);
+    removed?.();
+    return ids.length;
   }
 
   /** Registers a function that is called when no part has anything left of a workspace. */
@@ -159,4 +195,9 @@ export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationS
     await this.finish(rows[0].tenant);
     return true;
   }
+}
+
+/** Ignores that a thing was removed meanwhile. @throws every error but NotFound */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error;
 }
