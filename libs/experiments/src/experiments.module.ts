@@ -66,7 +66,6 @@ import { UploadThread } from './upload/upload-thread.service';
 /** Datasets, experiments, runs and feedback: uploads and what is read back. Expects what EventingModule provides. */
 @Module({})
 export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
-  /** The module with these limits; those left out have their defaults. `publicUrl` as in the settings. */
   static with(limits: Partial<ExperimentLimits> = {}, publicUrl?: string): DynamicModule {
     return {
       module: ExperimentsModule,

@@ -33,7 +33,6 @@ import { extraOf } from './upload/upload-answer';
 type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent>;
 type Handled = Event | Recorded<FeedbackAwaited>;
 
-/** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
 export const experimentsView: Projection = {
   name: EXPERIMENTS_VIEW,
   categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', 'share', 'shareLink', 'tenant'],
@@ -67,7 +66,6 @@ export const experimentsView: Projection = {
 
 const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackAdded', 'FeedbackChanged', 'FeedbackDeleted']);
 
-/** True when something came between an upload and the statistics of its rows, which then may not know it. */
 function wasFedBackMeanwhile({ type, version }: Event): boolean {
   return type === 'RunsPersisted' && version > 2;
 }

@@ -11,7 +11,6 @@ export class ExperimentLimits {
   readonly maxRatio: number;
   /** Uploads that are received at a time; further ones wait a moment and are then told to come again. */
   readonly maxUploads: number;
-  /** Runs and feedback that one request may send. */
   readonly maxRuns: number;
   /** Numbers that a comparison may hold: of all rows, keys and experiments together, eight bytes each. */
   readonly maxComparedCells: number;

@@ -14,11 +14,9 @@ interface Field {
 interface Family {
   readonly key: string;
   readonly fields: Readonly<Record<string, Field>>;
-  /** SQL that is true when an element meets `condition`. */
   exists(condition: string): string;
 }
 
-/** Names that a filter may use, and the SQL behind each. */
 export interface Vocabulary {
   readonly fields: Readonly<Record<string, Field>>;
   readonly families: readonly Family[];

@@ -15,12 +15,10 @@ export function experimentId(tenant: string, sha256: string, generation: number)
   return v5(`${tenant}/${sha256}/${generation}`, UPLOADS);
 }
 
-/** Id of the dataset that an experiment brings along, unless that is in use. */
 export function newDatasetId(experiment: string): string {
   return v5('dataset', experiment);
 }
 
-/** Id of the example of a row whose own id is in use in another dataset. */
 export function exampleId(dataset: string, row: string): string {
   return v5(row, dataset);
 }

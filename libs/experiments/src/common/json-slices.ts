@@ -49,7 +49,6 @@ export function elementSlices(json: Buffer): Buffer[] {
   return elements;
 }
 
-/** The string whose JSON token, quotes included, stands between `start` and `end`. */
 export function stringValue(json: Buffer, start = 0, end = json.length): string {
   const text = json.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;

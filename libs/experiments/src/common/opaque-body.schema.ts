@@ -7,7 +7,6 @@ import { isNothing, memberSlices, present } from './json-slices';
 /** Most bytes of such a body. The event that is made of it is smaller. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** A JSON body whose members can be had as the text that was sent. */
 export class OpaqueBody {
   constructor(private readonly bytes: Buffer) {}
 
@@ -24,7 +23,6 @@ export class OpaqueBody {
     return texts;
   }
 
-  /** Names of the members, of the body or of the member `within`, that hold something and are not among the known ones. */
   others(known: ReadonlySet<string>, within?: string): string[] {
     const outer = within === undefined ? this.bytes : present(memberSlices(this.bytes).get(within));
     const slices = outer ? [...memberSlices(outer)] : [];

@@ -44,12 +44,10 @@ export function Id<const Name extends string>(name: Name) {
   return PathMember(idPath(name), name);
 }
 
-/** The text of an answer, or a stream of its pieces when it is too long to be held whole. */
 export function sent(answer: string | AsyncGenerator<string>): string | Readable {
   return typeof answer === 'string' ? answer : Readable.from(answer);
 }
 
-/** The answer, or 404 "<what> <id> not found." when there is none. */
 export function found<T>(answer: T | undefined, what: string, id: string): T {
   if (answer === undefined) throw new NotFound(`${what} ${id} not found.`);
   return answer;

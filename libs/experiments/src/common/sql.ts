@@ -54,7 +54,6 @@ export function all(conditions: readonly string[]): string {
   return conditions.length ? conditions.join(' and ') : 'true';
 }
 
-/** True for the text of a JSON object that PostgreSQL can search for. */
 export function isSearchable(json: string): boolean {
   try {
     return isObject(parseJson(Buffer.from(json), MOST_DEPTH));

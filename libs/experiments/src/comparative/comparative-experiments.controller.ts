@@ -55,7 +55,6 @@ const listQuery = object({
   sort_by_desc: note(optional(bool(), true), 'True: the newest, or the last name, first.'),
 });
 
-/** Named comparisons of experiments, which feedback on runs side by side refers to. */
 @Area('Comparisons')
 @Controller('api/v1/datasets')
 export class ComparativeExperimentsController {

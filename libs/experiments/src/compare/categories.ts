@@ -13,7 +13,6 @@ interface LabelChange {
   readonly p: number;
 }
 
-/** Rows of one experiment by the labels that they have of a key. A row counts as 1, whatever the number of its runs. */
 interface CategoryResult {
   readonly experiment: string;
   readonly scored: number;
@@ -33,7 +32,6 @@ interface CategoryResult {
   readonly changes?: readonly { readonly from: string | null; readonly to: string | null; readonly rows: number }[];
 }
 
-/** A key whose feedback has labels instead of scores, such as `friendly`. */
 export interface CategoryComparison {
   readonly key: string;
   readonly kind: 'category';

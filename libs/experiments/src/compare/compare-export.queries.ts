@@ -21,7 +21,6 @@ const USED = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'total_cost'
 
 type Lines = (pool: Pool, datasetId: string, comparison: Comparison, selected: Uint32Array) => AsyncGenerator<string>;
 
-/** Rows of a comparison as lines of JSON, one for each repetition of a row, every text whole. */
 export const jsonLines: Lines = async function* (pool, datasetId, comparison, selected) {
   for await (const line of readLines(pool, datasetId, comparison, selected)) yield `${lineJson(line, comparison)}\n`;
 };

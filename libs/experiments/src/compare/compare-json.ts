@@ -4,7 +4,6 @@ import type { CategoryComparison } from './categories';
 import type { ComparedRow } from './compare-rows.queries';
 import type { Comparison } from './comparisons.service';
 
-/** Bytes of a preview as it stands in the answer, and characters that are looked into for it. */
 const PREVIEW_BYTES = 1024;
 export const PREVIEW_CHARACTERS = PREVIEW_BYTES + 1;
 const ERROR_BYTES = 256;

@@ -29,7 +29,6 @@ export interface KeyResult {
   readonly runs: number;
   /** Number of scores; absent when it is `runs`. */
   readonly scores?: number;
-  /** Spread of the runs of a row; absent where no row has several with a score. */
   readonly spread?: number;
   /** Absent for the baseline itself, like all below. */
   readonly difference?: number | null;

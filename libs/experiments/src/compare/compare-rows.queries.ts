@@ -5,7 +5,6 @@ import type { Comparison } from './comparisons.service';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { latencyOf } from '../common/sql';
 
-/** The first run of a row in one experiment; opaque members are JSON text, cut when `characters` limits them. */
 interface Cell {
   readonly run_id: string;
   /** Runs of the row; scores are means over them. */

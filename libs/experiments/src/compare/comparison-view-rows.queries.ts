@@ -60,7 +60,6 @@ export async function renderView(
   );
 }
 
-/** Examples in the order of `ids`, each with what `render` makes of its runs, in the order of the sessions. */
 export async function renderExamples(
   pool: Pool,
   tenantId: string,

@@ -197,7 +197,6 @@ interface Viewed {
   readonly runs: readonly Record<'id' | 'session_id' | 'status' | 'start_time' | 'end_time' | 'error', string | null>[];
 }
 
-/** One line per run: what the JSON answer says, texts as JSON. */
 async function* csvOf<T>(
   groups: readonly T[],
   render: (group: T) => Promise<readonly string[]>,

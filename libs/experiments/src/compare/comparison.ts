@@ -4,13 +4,11 @@ interface Interval {
 }
 
 export interface Test {
-  /** Method by which the interval was found. */
   readonly interval_method: 'bonett-price' | 'paired bootstrap, percentile' | 'paired bootstrap, normal';
   readonly interval: Interval | null;
   /** Method by which `p` was found: the probability, two-sided, of such a difference when there is none. */
   readonly method: 'exact sign test' | 'paired bootstrap';
   readonly p: number | null;
-  /** Pairs of scores that went into both. */
   readonly n: number;
   readonly resamples: number | null;
 }
@@ -39,7 +37,6 @@ export function meanOf(values: ArrayLike<number>): number | null {
   return finite((sum + lost) / values.length);
 }
 
-/** The value at `fraction` of ascending values, interpolated between neighbours; null of nothing. */
 export function quantile(ascending: ArrayLike<number>, fraction: number): number | null {
   if (ascending.length === 0) return null;
   const place = fraction * (ascending.length - 1);

@@ -71,7 +71,6 @@ const MOST_EXPERIMENTS = 20;
 const MOST_KEYS = 50;
 const MOST_CATEGORIES = 20;
 const KEPT = 4;
-/** Texts whose rows are kept, of each comparison. */
 const KEPT_TEXTS = 4;
 /** Larger comparisons are not kept. */
 const MOST_KEPT_CELLS = 2_000_000;

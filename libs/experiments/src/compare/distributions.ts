@@ -4,7 +4,6 @@ import type { ExperimentScores, ScoreTable } from './score-table';
 import type { Comparison } from './comparisons.service';
 import { quantile } from './comparison';
 
-/** Bins of the grid that shows the scores of the baseline against those of another experiment. */
 const GRID = 20;
 /** At which parts of the runs latencies are told. */
 export const FRACTIONS = [0, 0.01, ...Array.from({ length: 19 }, (_, place) => (place + 1) / 20), 0.99, 1];
@@ -39,7 +38,6 @@ export async function distributionsOf({ table }: Comparison, key: string, bins: 
   return { kind: compared.kind, edges: null, grid_edges: null, values: compared.values, results };
 }
 
-/** Edges of bins that are equally wide and hold every mean of a key. */
 function edgesOf({ experiments }: ScoreTable, key: string, bins: number): number[] {
   let [least, most] = [Infinity, -Infinity];
   for (const experiment of experiments) {
@@ -64,7 +62,6 @@ function histogram(experiment: ExperimentScores, key: string, edges: readonly nu
   return counts;
 }
 
-/** Rows that both have scored: a list for each bin of the baseline, with a number for each bin of the experiment. */
 function gridOf(table: ScoreTable, key: string, edges: readonly number[], experiment: ExperimentScores): number[][] {
   const bins = edges.length - 1;
   const grid = Array.from({ length: bins }, () => new Array<number>(bins).fill(0));

@@ -23,7 +23,6 @@ export interface ExperimentScores {
 interface Statistics {
   readonly avg: number | null;
   readonly n: number;
-  /** Number of scores; absent when it is `n`. */
   readonly scores?: number;
   readonly values: Readonly<Record<string, number>>;
 }

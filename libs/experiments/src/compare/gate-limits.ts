@@ -99,7 +99,6 @@ export function labelValuesOf(text: string | undefined) {
   }
 }
 
-/** Limits for the share of one label, from 0 to 1. */
 export type LabelLimits = Infer<typeof labelLimits>;
 export type KeyLimits = Partial<Infer<typeof keyLimits>>;
 export type Limits = Omit<Infer<typeof gateBody>, 'baseline' | 'experiments'>;
@@ -119,7 +118,6 @@ export class Findings {
     this.gaps.push(`${this.name}: ${sentence}`);
   }
 
-  /** Checks a value that may not be above, or below, a limit. */
   limit(what: string, value: number | null | undefined, { least, most }: { least?: number; most?: number }): void {
     if ((least ?? most) === undefined) return;
     if (value === null || value === undefined) this.gap(`${what} is not known.`);

@@ -12,7 +12,6 @@ export interface GivenLabels {
 export const LABEL_CHARACTERS = 100;
 /** Different labels of a key that are told apart; texts of which each is another one are no categories. */
 const MOST_LABELS = 1000;
-/** Labels that a sentence names. */
 const MOST_NAMED = 10;
 const OTHERS = '…';
 
@@ -92,10 +91,8 @@ export function shareOf({ starts, codes, shares }: KeyLabels, row: number, code:
   return 0;
 }
 
-/** The share of each label of a row, by key and label. */
 export type RowLabels = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** The labels of a row in an experiment, of some keys. */
 export function rowLabels(
   { labels }: ExperimentScores,
   keys: readonly { readonly key: string }[],
@@ -115,7 +112,6 @@ export function rowLabels(
   return Object.fromEntries(found);
 }
 
-/** For each label of a column, its place among the labels of another one; -1 where that lacks it. */
 export function placesIn(labels: readonly string[], column: KeyLabels | undefined): Int32Array {
   const places = new Map(labels.map((label, place) => [label, place]));
   return Int32Array.from(column?.labels ?? [], (label) => places.get(label) ?? -1);

@@ -8,11 +8,8 @@ import type { ScoreTable } from './score-table';
 export interface SelectableRows {
   readonly table: ScoreTable;
   readonly keys: readonly KeyComparison[];
-  /** The direction of every key with scores, also of those that are not among `keys`. */
   readonly directions: ReadonlyMap<string, Direction>;
-  /** By row of the table. */
   readonly worst: Float64Array;
-  /** Rows of the table, the worst regression first. */
   readonly order: Uint32Array;
 }
 
@@ -23,7 +20,6 @@ interface RowFilter {
   readonly experiment: string;
   readonly key: string;
   readonly kinds: readonly (RowKind | LabelKind)[];
-  /** In place of kinds; a label is undefined where any other one will do. */
   readonly label?: { readonly from?: string; readonly to?: string };
 }
 
@@ -84,7 +80,6 @@ function decoded(label: string): string | undefined {
   }
 }
 
-/** Reads `regression`, `improvement`, `row`, `difference:<experiment>:<key>` or `latency:<experiment>`. */
 export function parseRowSort(text: string): RowSort | undefined {
   const [, experiment, key] = DIFFERENCE.exec(text) ?? [];
   if (experiment !== undefined && key !== undefined) return { experiment: experiment.toLowerCase(), key };

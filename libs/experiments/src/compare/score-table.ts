@@ -1,6 +1,5 @@
 import { ID_BYTES } from '../storage/id-table';
 
-/** Scores of one key in one experiment: the mean per row, NaN where there is none. Labels that have a value are scores. */
 export interface KeyScores {
   readonly means: Float64Array;
   readonly runs: number;
@@ -30,7 +29,6 @@ export interface KeyLabels {
   readonly runs: number;
 }
 
-/** The compared values of one experiment; arrays are by row of the `ScoreTable`. */
 export interface ExperimentScores {
   readonly id: string;
   readonly name: string;
@@ -42,13 +40,11 @@ export interface ExperimentScores {
   readonly failed: Uint16Array;
   /** The version of the example that was run, as seconds since 1970 by row; NaN where it is not known. */
   readonly versions: Float64Array;
-  /** Seconds, ascending. */
   readonly latencies: Float64Array;
   /** Mean seconds of the runs by row; NaN where none has ended. */
   readonly rowLatencies: Float64Array;
   readonly keys: ReadonlyMap<string, KeyScores>;
   readonly labels: ReadonlyMap<string, KeyLabels>;
-  /** Rows with values that are objects or lists, by key: they cannot be compared. */
   readonly structures: ReadonlyMap<string, ReadonlySet<number>>;
 }
 

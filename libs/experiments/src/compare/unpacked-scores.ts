@@ -114,7 +114,6 @@ export class Unpacked {
     return { ...counted, latencies: sorted, rowLatencies, keys, labels, structures };
   }
 
-  /** Labels of runs that are a row's: none of a child, or of a run without an example. */
   private givenLabels(data: Buffer): GivenLabels {
     const runs: number[] = [];
     const texts: string[] = [];

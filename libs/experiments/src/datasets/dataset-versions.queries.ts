@@ -9,7 +9,6 @@ interface VersionRow {
   readonly tags: readonly string[] | null;
 }
 
-/** The times at which the dataset `$1` changed. Uploads make versions by the examples that begin; other changes are noted. */
 const TIMES = `(
   with recursive begun(time) as (
     (select valid_from from examples where dataset_id = $1 order by valid_from desc limit 1)
@@ -70,7 +69,6 @@ export async function currentVersion(pool: Pool, id: string, time: string | unde
   return rows[0]?.time ?? undefined;
 }
 
-/** The time of the version that carries a tag: in one dataset of the tenant, or in the one that has an example. */
 async function taggedVersion(
   pool: Pool,
   tenantId: string,

@@ -7,12 +7,10 @@ export type DatasetCreated = DomainEvent<
     readonly name: string;
     readonly description: string | null;
     readonly data_type: string;
-    /** True for datasets that uploads made, and only uploads fill. */
     readonly externally_managed: boolean;
   } & Partial<DatasetDefinitions>
 >;
 
-/** Metadata and schemas of a dataset as the JSON text that clients sent; absent where an upload made it. */
 interface DatasetDefinitions {
   readonly metadata: string | null;
   readonly inputs_schema: string | null;
@@ -55,7 +53,6 @@ type ExperimentAdded = DomainEvent<
   }
 >;
 
-/** Keys of scores by what counts as better for them in this dataset; both lists as they are from now on. */
 export interface ScoreDirections {
   readonly lower_is_better: readonly string[];
   readonly higher_is_better: readonly string[];
@@ -63,7 +60,6 @@ export interface ScoreDirections {
 
 type ScoreDirectionsChanged = DomainEvent<'ScoreDirectionsChanged', ScoreDirections>;
 
-/** Comparisons of this dataset are with this experiment from now on, or with none in particular. */
 type DatasetBaselineChanged = DomainEvent<'DatasetBaselineChanged', { readonly experiment_id: string | null }>;
 
 export type DatasetDeleted = DomainEvent<'DatasetDeleted', Record<string, never>>;
@@ -168,7 +164,6 @@ export function isThere(state: DatasetState): state is Dataset & { readonly remo
 export interface Target {
   readonly id: string;
   readonly tenant: string;
-  /** The name that was given, or made up for a new dataset. */
   readonly name: string;
   readonly description: string | null;
   /** True when the caller gave `name`: then it must be the dataset's. */
@@ -194,7 +189,6 @@ export function addExperiment(
   };
 }
 
-/** Gives an experiment that is sent run by run the next number of the dataset; one that has a number keeps it. */
 export function numberExperiment(experimentId: string): (state: DatasetState) => ExperimentAdded[] {
   return (state) => {
     if (!isThere(state) || state.numbers.has(experimentId)) return [];

@@ -131,7 +131,6 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     await this.release(nameOf(caller.tenantId, name), id, caller);
   }
 
-  /** Returns the dataset that has a name; its state is null while it is being created. */
   async named(
     tenantId: string,
     name: string,

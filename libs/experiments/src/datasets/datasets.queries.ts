@@ -79,10 +79,6 @@ export async function findDataset(pool: Pool, tenantId: string, id: string): Pro
   return rows[0] && datasetJson(rows[0], true);
 }
 
-/**
- * Number of examples and sessions of a dataset, and the last start of a session; undefined when there is no dataset of
- * this id.
- */
 export async function findHoldings(pool: Pool, id: string): Promise<DatasetHoldings | undefined> {
   const { rows } = await pool.query<DatasetHoldings>(
     `select example_count, session_count, ${isoTime('last_session_start_time')} as last_session_start_time
@@ -114,7 +110,6 @@ export async function sessionsOfDataset(pool: Pool, tenantId: string, id: string
   return rows.map((row) => row.id);
 }
 
-/** Names of the splits that the examples are in, as a JSON array of strings; those in no other are in `base`. */
 export async function listSplits(pool: Pool, id: string, asOf?: string): Promise<string> {
   const { rows } = await pool.query<{ split: string }>(
     `select distinct split from (

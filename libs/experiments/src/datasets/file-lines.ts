@@ -10,7 +10,6 @@ interface Message {
   readonly content: unknown;
 }
 
-/** The first three are names that `fairlead experiments upload` knows: the same rows are met again. */
 const COLUMNS = ['row_id', 'inputs', 'expected_outputs', 'name', 'metadata'];
 
 export async function* fileLines(format: FileFormat, examples: AsyncIterable<ExampleRow>): AsyncGenerator<string> {
@@ -68,7 +67,6 @@ function messagesOf(json: string, role: 'user' | 'assistant'): Message[] {
 
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' };
 
-/** A message of OpenAI, or of LangChain in either of its forms; undefined for anything else. */
 function messageOf(value: unknown): Message | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { role, type, data, content, ...rest } = value as Readonly<Record<string, unknown>>;

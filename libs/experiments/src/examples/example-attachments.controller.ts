@@ -22,7 +22,6 @@ export class ExampleAttachmentsController {
     private readonly attachments: Attachments,
   ) {}
 
-  /** No key: the signature in the URL stands for one. What was attached is shown to nobody as a page. */
   @Get()
   @Scope('public')
   @Describe({

@@ -1,7 +1,6 @@
 import type { ExampleAttachment } from './example-rows';
 import { AttachmentMismatch } from './example.errors';
 
-/** Changes of the attachments that an example has: those that neither member names are taken away. */
 export interface AttachmentOperations {
   /** New names by old ones. */
   readonly rename: Readonly<Record<string, string>>;

@@ -22,7 +22,6 @@ export interface SourceRun {
   readonly attachments: readonly ExampleAttachment[];
 }
 
-/** The tenant's examples of these ids as they are now, those of `dataset` first. */
 export async function readCurrent(
   pool: Pool,
   tenantId: string,
@@ -43,7 +42,6 @@ export async function readCurrent(
   return rows;
 }
 
-/** Bytes of the metadata that the current examples of these ids have together. */
 export async function metadataBytes(pool: Pool, dataset: string, ids: readonly string[]): Promise<number> {
   const { rows } = await pool.query<{ bytes: string }>(
     `select coalesce(sum(octet_length(metadata)), 0) as bytes from examples

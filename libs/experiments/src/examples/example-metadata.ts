@@ -17,7 +17,6 @@ export interface ListChange {
 
 type Members = Map<string, Buffer>;
 
-/** The metadata of an example as answers show them: an object that names the splits of the example, as JSON text. */
 export function shownMetadata(metadata: string | null): string {
   const members = membersOf(metadata);
   if (metadata !== null && isNamed(members.get(SPLITS))) return metadata;
@@ -58,7 +57,6 @@ export function sameMetadata(one: string | null | undefined, other: string | nul
   return sameMembers(keptMembers(one), keptMembers(other));
 }
 
-/** The metadata after changes of its lists; a list without values is left out. Undefined when nothing changes. */
 export function changedLists(metadata: string | null, changes: readonly ListChange[]): string | undefined {
   const before = keptMembers(metadata);
   const members = new Map(before);
@@ -82,7 +80,6 @@ function listOf(json: Buffer | undefined): unknown[] {
   return Array.isArray(value) ? [...new Set<unknown>(value)] : [value];
 }
 
-/** False for what names no split, or `base` alone. */
 function isNamed(splits: Buffer | undefined): boolean {
   return present(splits) !== undefined && listOf(splits).some((split) => split !== BASE);
 }
@@ -92,7 +89,6 @@ function keepSplits(members: Members, splits: Buffer | undefined): void {
   else members.delete(SPLITS);
 }
 
-/** The members that are kept of metadata: without the split `base` alone. */
 function keptMembers(metadata: string | null | undefined): Members {
   const members = membersOf(metadata);
   keepSplits(members, members.get(SPLITS));

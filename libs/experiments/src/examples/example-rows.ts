@@ -9,10 +9,6 @@ export interface ExampleAttachment {
   readonly bytes: number;
 }
 
-/**
- * One example of a change. Members that are absent stay as they are; of a new example they are empty. Opaque members are
- * JSON text as it was sent.
- */
 export interface ChangedExample {
   readonly id: string;
   /** The example ends with this version. */
@@ -23,7 +19,6 @@ export interface ChangedExample {
   readonly outputs?: string;
   readonly metadata?: string;
   readonly source_run_id?: string;
-  /** All that the example has from now on. */
   readonly attachments?: readonly ExampleAttachment[];
 }
 

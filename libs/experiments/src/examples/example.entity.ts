@@ -11,7 +11,6 @@ export class ExampleEntity {
   @Column('timestamptz', { nullable: true }) readonly valid_to!: Date | null;
   @Column('uuid') readonly tenant_id!: string;
   @Column('timestamptz') readonly created_at!: Date;
-  /** Place in the request that made the example, from 0: many examples are made at one time. */
   @Column('integer', { default: 0 }) readonly sequence!: number;
   @Column('text') readonly name!: string;
   /** JSON text, as are outputs and metadata. */

@@ -26,7 +26,6 @@ import type { AttachmentOperations } from './example-attachments';
 import type { ExampleAttachment } from './example-rows';
 
 export interface SentExample {
-  /** Undefined when the service chooses it. */
   readonly id?: string;
   readonly dataset?: string;
   readonly created_at?: string;
@@ -53,7 +52,6 @@ export interface SentExamples {
 export const MOST_EXAMPLES = 25_000;
 const MOST_PARTS = 4 * MOST_EXAMPLES;
 const MOST_ATTACHMENTS = 1000;
-/** Attachments of one example. */
 export const MOST_OWN_ATTACHMENTS = 100;
 const MOST_SPLITS = 100;
 const MOST_NAME = 200;
@@ -61,7 +59,6 @@ const MOST_VALUES = 1_000_000;
 const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
 const PART = /^([0-9a-f-]{36})(?:\.(inputs|outputs|attachments_operations|attachment\.(.+)))?$/i;
 
-/** The name of a split. */
 export const splitName = () => str({ min: 1, max: MOST_NAME });
 const attachmentName = () => str({ min: 1, max: MOST_NAME, pattern: /^\P{Cc}*$/u });
 const operations = object(

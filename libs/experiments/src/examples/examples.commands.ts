@@ -27,7 +27,6 @@ import { changedLists, type ListChange, newMetadata, sameMetadata } from './exam
 import type { ChangedExample } from './example-rows';
 import { MOST_OWN_ATTACHMENTS, type SentExample, type SentExamples } from './examples-body';
 
-/** Bytes that a change may read of examples and runs, as many as a body may hold. */
 const MOST_BYTES = 24 * 1024 * 1024;
 
 /**

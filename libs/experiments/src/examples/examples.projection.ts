@@ -5,7 +5,6 @@ import type { DatasetTagged, ExamplesEvent } from '../datasets/dataset';
 import { readWithin } from '../storage/payload.store';
 import { type ChangedExample, decodeExamples } from './example-rows';
 
-/** Characters of opaque members that one statement carries. */
 const MOST_CHARACTERS = 4_000_000;
 const MOST_ROWS = 1000;
 const logger = new Logger('Examples');
@@ -56,7 +55,7 @@ async function applyRows(
     [dataset, asOf, rows.map(({ id }) => id)],
   );
   const kept = rows.map((row, place) => ({ ...row, sequence: first + place })).filter(({ deleted }) => !deleted);
-  const column = (read: (row: (typeof kept)[number]) => unknown) => kept.map((row) => read(row) ?? null);
+  const column = (name: keyof (typeof kept)[number]) => kept.map((row) => row[name] ?? null);
   const begun = await tx.query(
     `insert into examples (id, dataset_id, tenant_id, valid_from, created_at, name, inputs, outputs, metadata,
        source_run_id, attachments, sequence)
@@ -72,15 +71,9 @@ async function applyRows(
     [
       dataset,
       asOf,
-      column(({ id }) => id),
-      column((row) => row.created_at),
-      column((row) => row.name),
-      column((row) => row.inputs),
-      column((row) => row.outputs),
-      column((row) => row.metadata),
-      column((row) => row.source_run_id),
-      column(({ attachments }) => attachments && JSON.stringify(attachments)),
-      column(({ sequence }) => sequence),
+      ...(['id', 'created_at', 'name', 'inputs', 'outputs', 'metadata', 'source_run_id'] as const).map(column),
+      kept.map(({ attachments }) => attachments && JSON.stringify(attachments)),
+      column('sequence'),
     ],
   );
   return (begun.rowCount ?? 0) - (ended.rowCount ?? 0);

@@ -50,7 +50,6 @@ interface OrderedKey extends ExampleKey {
 const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
   octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) as size`;
 const METADATA = shownMetadataOf('e.metadata');
-/** Members that clients need a value of, whatever they select. */
 const ALWAYS = ['id', 'dataset_id', 'inputs', 'name', 'created_at', 'modified_at'];
 
 const VOCABULARY: Vocabulary = {
@@ -101,7 +100,6 @@ export async function listExamples(
   );
 }
 
-/** One example as JSON text, undefined when the tenant has none of this id at that time. */
 export async function findExample(
   pool: Pool,
   tenantId: string,
@@ -116,10 +114,8 @@ export async function findExample(
   return (await render(pool, rows, undefined, urls))[0];
 }
 
-/** Keys that are held at once. */
 const MOST_KEYS = 50_000;
 
-/** The tenant's examples that match as they were made, those of one request in its order; read as they are taken. */
 export async function* readExamples(pool: Pool, tenantId: string, filter: ExampleFilter): AsyncGenerator<ExampleRow> {
   for (let last: OrderedKey | undefined; ;) {
     const parameters = new Parameters();

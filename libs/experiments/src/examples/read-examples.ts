@@ -9,10 +9,6 @@ import {
 
 export type ExamplesKind = JsonBody | 'multipart' | 'csv';
 
-/**
- * A body of examples to read, as it can be sent to another thread; `argument` is the content type of a multipart
- * body, or the columns of a CSV file as JSON.
- */
 export interface ExamplesToRead {
   readonly examples: ExamplesKind;
   readonly body: Uint8Array;

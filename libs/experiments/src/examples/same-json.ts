@@ -27,7 +27,6 @@ export function sameJson(one: Buffer, other: Buffer): boolean {
   }
 }
 
-/** True when two objects have the same members, each with the same value. */
 export function sameMembers(members: ReadonlyMap<string, Buffer>, others: ReadonlyMap<string, Buffer>): boolean {
   if (members.size !== others.size) return false;
   return [...members].every(([name, value]) => {

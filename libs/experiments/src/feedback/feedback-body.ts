@@ -95,7 +95,6 @@ export const feedbackBody = object(
 );
 type GivenFeedback = Infer<typeof feedbackBody>;
 
-/** A score as events hold it; `token` is the JSON text that was sent. */
 export function scoreData(
   score: number | boolean | undefined,
   token = '',
@@ -112,7 +111,6 @@ const KEPT: ReadonlySet<string> = new Set([
 ]);
 const KEPT_OF_SOURCE: ReadonlySet<string> = new Set(['type', 'metadata']);
 
-/** Names of the members that were sent and are not kept. */
 export function ignoredFeedback(body: OpaqueBody): string[] {
   const ofSource = body.others(KEPT_OF_SOURCE, 'feedback_source').map((name) => `feedback_source.${name}`);
   return [...body.others(KEPT), ...ofSource];

@@ -34,7 +34,6 @@ export async function applyFeedbackChange(
   await applyToRow({ id, change, deleted: deleted || (rows[0]?.deleted ?? false) }, idOf(event.stream), tx);
 }
 
-/** Applies all changes of a session's feedback to rows that were stored anew. */
 export async function applyFeedbackChanges(tx: PoolClient, session: string): Promise<void> {
   const { rows } = await tx.query<Row>('select id, change, deleted from feedback_changes where session_id = $1', [
     session,

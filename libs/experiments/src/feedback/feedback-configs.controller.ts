@@ -149,7 +149,6 @@ export class FeedbackConfigsController {
     return {};
   }
 
-  /** `modifiedAt` is the time to answer when nothing changes. */
   private async set(
     context: CommandContext,
     wanted: FeedbackConfigChanged['data'],

@@ -55,7 +55,6 @@ export async function sessionFeedbackStatistics(
   return { runs: found.get('runs') ?? '{}', session: found.get('session') ?? '{}' };
 }
 
-/** The same over the feedback of all runs whose ids and tenants the SQL query `selection` finds, as one text. */
 export async function selectedFeedbackStatistics(
   client: Pool | PoolClient,
   selection: string,
@@ -65,7 +64,6 @@ export async function selectedFeedbackStatistics(
   return found.get('runs') ?? '{}';
 }
 
-/** The same over the tenant's feedback on each comparative experiment. */
 export function comparativeFeedbackStatistics(
   client: Pool | PoolClient,
   tenantId: string,
@@ -126,7 +124,6 @@ function keyJson(row: ScoreRow, scored?: number, counts: ReadonlyMap<string, num
   });
 }
 
-/** The name a value is counted under: a string by its characters, however it was escaped, others by their JSON. */
 function category(token: string): string {
   return token.startsWith('"') ? (JSON.parse(token) as string) : token;
 }

@@ -7,7 +7,6 @@ abstract class AnyFeedback {
   @Column('uuid') readonly session_id!: string;
   @Column('text') readonly key!: string;
   @Column('double precision', { nullable: true }) readonly score!: number | null;
-  /** The score as it was sent, where the number does not give it back. */
   @Column('text', { nullable: true }) readonly score_sent!: string | null;
   /** JSON text, as are correction, source metadata and extra. */
   @Column('text', { nullable: true }) readonly value!: string | null;
@@ -42,7 +41,6 @@ export class AwaitedFeedbackEntity {
   @PrimaryColumn('uuid') readonly tenant_id!: string;
   @PrimaryColumn('uuid') readonly run_id!: string;
   @PrimaryColumn('uuid') readonly id!: string;
-  /** JSON text. */
   @Column('text') readonly data!: string;
 }
 
@@ -50,7 +48,6 @@ export class AwaitedFeedbackEntity {
 export class FeedbackConfigEntity {
   @PrimaryColumn('uuid') readonly tenant_id!: string;
   @PrimaryColumn('text') readonly key!: string;
-  /** JSON text. */
   @Column('text') readonly config!: string;
   @Column('boolean', { nullable: true }) readonly is_lower_score_better!: boolean | null;
   @Column('timestamptz', { default: () => 'now()' }) readonly modified_at!: Date;
@@ -62,7 +59,6 @@ export class FeedbackChangeEntity {
   @PrimaryColumn('uuid') readonly tenant_id!: string;
   @PrimaryColumn('uuid') readonly id!: string;
   @Column('uuid') readonly session_id!: string;
-  /** JSON text of the members that changed. */
   @Column('text') readonly change!: string;
   @Column('boolean') readonly deleted!: boolean;
 }

@@ -29,7 +29,6 @@ export async function applyFeedbackAwaited(
   return rows[0]?.session_id;
 }
 
-/** Gives the runs of a session the feedback that waited for them; answers whether there was any. */
 export async function settleFeedback(tx: PoolClient, session: string): Promise<boolean> {
   const { rows } = await tx.query<{ tenant_id: string; data: string }>(
     `delete from awaited_feedback a using runs r
@@ -79,7 +78,6 @@ async function insertFeedback(
   ]);
 }
 
-/** Computes both statistics of a session from its feedback, unless its runs are still to be persisted. */
 export async function refreshFeedbackStats(tx: PoolClient, sessionId: string): Promise<void> {
   await setAsideFeedback(tx, sessionId);
   const { rowCount } = await tx.query('select 1 from sessions where id = $1 and persisted for update', [sessionId]);

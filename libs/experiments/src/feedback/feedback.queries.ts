@@ -31,7 +31,6 @@ export interface FeedbackRow
   readonly run_start: string | null;
 }
 
-/** Columns of feedback `f` for a `FeedbackRow`. */
 export const FEEDBACK_COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f.score_sent, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
   ${isoTime('f.created_at')} as created, ${isoTime('f.modified_at')} as modified,
   ${isoTime('(select r.start_time from runs r where r.id = f.run_id and r.tenant_id = f.tenant_id)')} as run_start,
@@ -74,13 +73,11 @@ export async function wasDeleted(pool: Pool, tenantId: string, id: string): Prom
   return (await pool.query(text, [id, tenantId])).rowCount === 1;
 }
 
-/** Subject of feedback. `run_start` is the start of the run, null for feedback on a session. */
 export interface Subject {
   readonly session_id: string;
   readonly run_start: string | null;
 }
 
-/** The tenant's run or session with this id, undefined when there is none. */
 export async function findSubject(
   pool: Pool,
   tenantId: string,

@@ -133,7 +133,6 @@ async function unknownComparisons({ pool }: Parts, tenantId: string, sent: reado
   return named;
 }
 
-/** The events that may be recorded, and a function to be called when they were, or were not. */
 interface AwaitedRoom {
   readonly appends: readonly Appended[];
   readonly giveBack: (recorded: boolean) => void;

@@ -1,17 +1,14 @@
 import { HttpProblem, type Loc, type Problem, Problems, Unprocessable } from '@fairlead/schema';
 
-/** Kinds of items that one request can send many of; a part is a member of a run that is stored without it. */
 export const REFUSED_KINDS = ['run', 'feedback', 'attachment', 'part'] as const;
 export type RefusedKind = (typeof REFUSED_KINDS)[number];
 
 /** One item of a request that was not stored, and the answer that it would have got alone. It can cross threads. */
 export interface Refusal {
   readonly kind: RefusedKind;
-  /** Identifier as it was sent; null when it has none. */
   readonly id: string | null;
   readonly loc: Loc;
   readonly status: number;
-  /** Name of the class of the error. */
   readonly code: string;
   readonly detail: string | readonly Problem[];
   readonly headers: Readonly<Record<string, string>>;
@@ -23,11 +20,9 @@ export interface Refusal {
 /** Where a refused item stands, and what is known of it. */
 type Refused = Pick<Refusal, 'kind' | 'id' | 'loc' | 'sessionId' | 'sessionName' | 'runId'>;
 
-/** Refused items that one answer lists. */
 const MOST_LISTED = 1000;
 const MOST_TEXT = 300;
 
-/** Returns the refusal of an item; every other error than an answer of the client's fault is thrown again. */
 export function refusal(of: Refused, error: unknown): Refusal {
   if (!(error instanceof HttpProblem) || error.status >= 500 || error.status === 429) throw error;
   const { status, name: code, detail, headers } = error;
@@ -37,7 +32,6 @@ export function refusal(of: Refused, error: unknown): Refusal {
   return { kind, id: id === null ? null : clipped(id), loc, status, code, detail, headers, ...project };
 }
 
-/** Returns where the first problem of a refused item is, and the reason in one sentence. */
 export function reasonOf({ loc, detail }: Refusal): { readonly loc: Loc; readonly msg: string } {
   if (typeof detail === 'string') return { loc, msg: clipped(detail) };
   const [first, ...more] = detail;
@@ -48,7 +42,6 @@ export function reasonOf({ loc, detail }: Refusal): { readonly loc: Loc; readonl
   return { loc: isWithin(first.loc, loc) ? first.loc : loc, msg: clipped(msg) + others };
 }
 
-/** Returns the list of an answer, at most a thousand items and then one that counts the others. */
 export function refusedList(refusals: readonly Refusal[]): { id: string | null; loc: Loc; msg: string }[] {
   const listed = refusals.slice(0, MOST_LISTED).map((one) => ({ id: one.id, ...reasonOf(one) }));
   const more = refusals.length - listed.length;
@@ -84,7 +77,6 @@ function isWithin(loc: Loc, outer: Loc): boolean {
   return outer.every((step, at) => loc[at] === step);
 }
 
-/** A text as a table can hold it and an answer shows it. */
 function clipped(text: string): string {
   const short = text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
   // Halves of surrogate pairs become U+FFFD.

@@ -51,7 +51,6 @@ export class RefusedItems {
 
   constructor(private readonly pool: Pool) {}
 
-  /** Adds the refusals of one request. When they cannot be written, that is logged: the request is answered all the same. */
   async add(tenantId: string, refusals: readonly Refusal[]): Promise<void> {
     if (refusals.length === 0) return;
     try {
@@ -111,7 +110,6 @@ export class RefusedItems {
     );
   }
 
-  /** Returns the rows of a workspace, or of one of its projects, the latest first. */
   async list(tenantId: string, session: string | undefined, limit: number, offset: number): Promise<ListedRefusals[]> {
     const { rows } = await this.pool.query<ListedRefusals>(
       `select coalesce(r.session_id, s.id) as session_id, coalesce(s.name, r.session_name) as session_name, kind, place, reason,
@@ -158,7 +156,6 @@ function summed(tenantId: string, refusals: readonly Refusal[]): Alike[] {
   return [...rows.values()];
 }
 
-/** The member that is wrong, with dots between names; empty when it is the item itself. */
 function placeOf({ loc }: Refusal, first: Refusal['loc']): string {
   return first
     .slice(loc.length)

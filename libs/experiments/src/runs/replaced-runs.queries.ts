@@ -62,7 +62,6 @@ async function readReplaced(pool: Pool, tenantId: string, ids: readonly string[]
   return rows;
 }
 
-/** Feedback by run, the oldest first, each as JSON text. */
 async function feedbackOf(pool: Pool, tenantId: string, ids: readonly string[]): Promise<Map<string, string[]>> {
   const { rows } = await pool.query<FeedbackRow>(
     `select ${FEEDBACK_COLUMNS} from replaced_feedback f

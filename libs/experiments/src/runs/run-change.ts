@@ -24,7 +24,6 @@ export interface RunChange {
   readonly left_out?: readonly string[];
 }
 
-/** An attachment of a run: its content is in the payload store of the workspace. */
 export interface RunAttachment {
   readonly name: string;
   /** Media type without parameters. */

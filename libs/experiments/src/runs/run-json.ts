@@ -14,14 +14,12 @@ type Shown = Omit<RunEntity, 'example_from' | 'start_time' | 'end_time' | 'row_n
 export interface RunRow extends Shown, Partial<Used & Pick<RunEntity, 'left_out'>> {
   readonly start: string;
   readonly end: string | null;
-  /** Attachments; null or absent when there are none, or when they are not asked for. */
   readonly attachments?: readonly { readonly name: string; readonly type: string }[] | null;
   /** Ids of the runs below it, and of those right below it, as JSON. Null for a run that stands alone. */
   readonly children?: string | null;
   readonly direct_children?: string | null;
 }
 
-/** Columns of a run `r` that need no choice. */
 export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r.events, r.serialized, r.left_out';
 
 /** Kinds of runs that all clients know; others are kept as they are sent. */
@@ -119,12 +117,10 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined, s3Url
   };
 }
 
-/** The member of a run that names what was left out of it; nothing for a run that is whole, as most are. */
 export function leftOutMember({ left_out }: RunRow): Record<string, string> {
   return left_out ? { left_out: array(left_out.map(text)) } : {};
 }
 
-/** Start time and id, as in `20260102T030405123456Z` followed by the id. */
 export function dottedOrder(row: RunRow): string {
   return row.dotted_order ?? `${row.start.replace(/[-:.]|\+.*$/g, '')}Z${row.id}`;
 }
@@ -137,7 +133,6 @@ export function parents(row: RunRow): string[] {
   return ids.length > 0 ? ids : [row.parent_run_id];
 }
 
-/** Every name that `select` may hold. */
 export const RUN_SELECT = [
   'id',
   'name',

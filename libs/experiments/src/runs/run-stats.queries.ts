@@ -14,7 +14,6 @@ interface StatsRow {
   readonly last_run: string | null;
 }
 
-/** Members about what is not known of runs here. */
 export const UNKNOWN_STATS = [
   ...['first_token_p50', 'first_token_p99', 'median_tokens'],
   ...['completion_tokens_p50', 'prompt_tokens_p50', 'tokens_p99', 'completion_tokens_p99', 'prompt_tokens_p99'],
@@ -22,7 +21,6 @@ export const UNKNOWN_STATS = [
   ...['prompt_token_details', 'completion_token_details', 'prompt_cost_details', 'completion_cost_details'],
 ];
 
-/** Statistics that a selection may name beside the members of a RunStats. */
 const GROUPS = ['all_run_stats', 'all_token_stats', 'thread_feedback_stats', 'session_feedback_stats'] as const;
 export const STATS_SELECT = [
   ...['run_count', 'latency_p50', 'latency_p99', 'latency_avg', 'last_run_start_time', 'feedback_stats', 'error_rate'],

@@ -3,7 +3,6 @@ import { memberSlices, present } from '../common/json-slices';
 /** Members of a run's metadata that name the thread it belongs to; the first one that is there counts. */
 const NAMES = ['session_id', 'thread_id', 'conversation_id'];
 
-/** The thread that the metadata of a run names, as filters find it; null when it names none. `extra` is JSON text. */
 export function threadOf(extra: string | null): string | null {
   if (extra === null || !NAMES.some((name) => extra.includes(name))) return null;
   const metadata = present(memberSlices(Buffer.from(extra)).get('metadata'));

@@ -1,7 +1,6 @@
 import type { RunChange } from './run-change';
 import { memberSlices, present } from '../common/json-slices';
 
-/** Tokens as whole numbers, costs as decimal texts; what is not known is null. */
 interface Usage {
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;

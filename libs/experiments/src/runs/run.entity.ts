@@ -30,7 +30,6 @@ abstract class AnyRun {
 @Index('runs_with_usage_by_session_id', ['session_id'], USED)
 @Index('runs_with_usage_by_trace_id', ['trace_id'], USED)
 export class RunEntity extends AnyRun {
-  /** Place of a live run in its trace. Null for a run that stands alone. */
   @Column('uuid', { nullable: true }) readonly parent_run_id!: string | null;
   @Column('uuid', { nullable: true }) readonly trace_id!: string | null;
   @Column('text', { nullable: true }) readonly dotted_order!: string | null;

@@ -10,7 +10,6 @@ export interface Rendering {
   readonly tenantId: string;
   readonly selects: readonly V2Select[];
   readonly links: AttachmentLinks;
-  /** The addresses of those runs that are shared; nobody is told of them where it is left out. */
   readonly shareUrls?: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 

@@ -18,7 +18,6 @@ export interface RunFilter {
   readonly parentRun?: string;
   /** This run, and those below it in its trace. */
   readonly below?: string;
-  /** Any of these kinds. */
   readonly runType?: readonly string[];
   readonly session?: readonly string[];
   readonly referenceExample?: readonly string[];
@@ -226,7 +225,6 @@ async function renderRuns(
   });
 }
 
-/** The tenant's runs in the order of `ids`; of the members that may be large only those that are `shown`, all when it is undefined. */
 export async function readRuns(
   pool: Pool,
   tenantId: string,

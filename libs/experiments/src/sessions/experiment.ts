@@ -2,7 +2,6 @@ import { type Aggregate, changedMembers, type DomainEvent, type Model, streamNam
 import type { RunChange } from '../runs/run-change';
 import { SessionNotFound } from './session.errors';
 
-/** Facts about a dataset that the first answer to an upload shows. */
 export interface DatasetFacts {
   readonly id: string;
   readonly name: string;
@@ -53,7 +52,6 @@ export type ExperimentFilled = DomainEvent<
     readonly number: number;
     readonly payload: { readonly sha256: string; readonly bytes: number };
     readonly row_count: number;
-    /** Times between which its rows lie; the experiment's are extended to hold them. */
     readonly start_time: string;
     readonly end_time: string;
     /** Random: the ids of its runs and feedback are derived from it. */
@@ -70,14 +68,12 @@ export type SessionCreated = DomainEvent<
     readonly description: string | null;
     readonly start_time: string;
     readonly end_time: string | null;
-    /** JSON text. */
     readonly extra: string | null;
     readonly reference_dataset_id: string | null;
     readonly default_dataset_id: string | null;
     readonly trace_tier: string;
     /** Which experiment on its dataset it is; absent without a dataset, and in logs of earlier versions. */
     readonly test_run_number?: number;
-    /** The deployment whose tracing project this is. */
     readonly deployment_id?: string;
   }
 >;
@@ -89,7 +85,6 @@ type SessionPatched = DomainEvent<
     readonly description?: string | null;
     readonly end_time?: string | null;
     readonly default_dataset_id?: string | null;
-    /** JSON text. */
     readonly extra?: string | null;
     readonly trace_tier?: string;
   }
@@ -132,7 +127,6 @@ export type FeedbackAdded = DomainEvent<
     readonly config: string | null;
     readonly created_at: string;
     readonly modified_at: string;
-    /** The comparison that it was given in, for feedback on runs side by side. */
     readonly comparative_experiment_id?: string | null;
   }
 >;
@@ -179,7 +173,6 @@ export interface Session {
   readonly name: string;
   /** The upload's SHA-256 and time, when it was one. */
   readonly upload?: { readonly sha256: string; readonly time: string; readonly dataset: string };
-  /** The uploads that filled it, in their order; absent until there is one. */
   readonly fills?: readonly { readonly sha256: string; readonly time: string }[];
   /** False while runs of the upload, or of the last fill, are still to be stored. */
   readonly persisted: boolean;
@@ -249,7 +242,6 @@ export function persist(data: RunStatistics, number = 0): (state: SessionState) 
   return (state) => (state && isPending(state, number) ? [{ type: 'RunsPersisted', data }] : []);
 }
 
-/** True while the runs of the upload (`number` 0), or of a fill, are still to be stored. */
 export function isPending({ removed, persisted, fills = [] }: Session, number: number): boolean {
   return !removed && !persisted && fills.length === number;
 }

@@ -14,9 +14,7 @@ export class SessionEntity {
   @Column('text', { nullable: true }) readonly description!: string | null;
   @Column('timestamptz') readonly start_time!: Date;
   @Column('timestamptz', { nullable: true }) readonly end_time!: Date | null;
-  /** JSON text. */
   @Column('text', { nullable: true }) readonly extra!: string | null;
-  /** Metadata of `extra`, for filters. */
   @Column('jsonb', { nullable: true }) readonly metadata!: unknown;
   @Column('uuid', { nullable: true }) readonly reference_dataset_id!: string | null;
   @Column('uuid', { nullable: true }) readonly default_dataset_id!: string | null;

@@ -77,7 +77,6 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
     return this.release(nameOf(caller.tenantId, name), id, caller);
   }
 
-  /** Which experiment on its dataset a new one is, undefined when the dataset is gone. */
   private async numberOn(caller: Caller, dataset: string, id: string): Promise<number | undefined> {
     const { state } = await this.datasets.run(caller, dataset, numberExperiment(id));
     return (state as Dataset | null)?.numbers.get(id);

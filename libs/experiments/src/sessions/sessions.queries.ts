@@ -128,7 +128,6 @@ export async function countSessions(pool: Pool, tenantId: string, query: Session
 }
 
 interface ExperimentQuery {
-  /** Text in the name or description of the experiment, or in the name of its dataset. */
   readonly q?: string;
   readonly dataset_id?: readonly string[];
   readonly metadata?: string;
@@ -200,7 +199,6 @@ function listedJson(row: ListedRow): string {
   return `${sessionJson(row).slice(0, -1)},${JSON.stringify(more).slice(1)}`;
 }
 
-/** By how much the means of an experiment differ from those of its dataset's baseline. */
 function againstBaseline(row: ListedRow) {
   const { id, persisted, baseline } = row;
   if (baseline === null || baseline === id || !persisted) return null;
@@ -269,7 +267,6 @@ export async function findReferenceDataset(
   return rows[0]?.dataset;
 }
 
-/** A session that was just created, without statistics. */
 export function createdSession(tenantId: string, id: string, data: SessionCreated['data']): string {
   const members = plainMembers({ ...data, id, start: data.start_time, end: data.end_time });
   return object({ ...members, tenant_id: text(tenantId), last_run_start_time_live: 'null' });

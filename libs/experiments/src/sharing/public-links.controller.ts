@@ -59,7 +59,6 @@ const linked = members('LinkedRun', {
   ),
 });
 const PUBLIC = { description: 'No key is needed: the token stands for one. What the link hides is left out.' };
-/** Texts that `q` looks into. */
 const SEARCHED: readonly Hideable[] = ['inputs', 'reference_outputs', 'outputs', 'errors'];
 
 @Area('Sharing')

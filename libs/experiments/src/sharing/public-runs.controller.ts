@@ -60,7 +60,6 @@ const v2Runs = shape.object('PublicRunsV2', {
 });
 const PUBLIC = { description: 'No key is needed: the token stands for one. Attachments are not part of it.' };
 
-/** Attachments are not shared. */
 const noLinks = () => Promise.resolve(new Map<string, never>());
 
 @Area('Sharing')

@@ -12,9 +12,7 @@ import { DIGESTS, type ListedLink, sealsOf, ShareQueries } from './share.queries
 
 /** Time for which sharing, and its end, wait until they have taken effect (ms). */
 const VIEW_MS = 10_000;
-/** Things that one workspace may share at a time. */
 const MOST_SHARES = 10_000;
-/** Links of one workspace that have not expired. */
 const MOST_LINKS = 1000;
 
 /** Statements for the session of a thing that can be shared, and the time since when it has been there. */

@@ -5,10 +5,8 @@ import { Pool } from 'pg';
 import { isoTime } from '../common/sql';
 import type { Hideable, ShareLink } from './share';
 
-/** Purposes of the digests by which the tokens of shares are recognised. */
 export const DIGESTS = { lasting: 'share-tokens', ending: 'share-link-tokens' };
 
-/** Subject of the sealed tokens of a workspace. */
 export const sealsOf = (tenantId: string) => `shares-${tenantId}`;
 
 export interface Shared {
@@ -41,7 +39,6 @@ export class ShareQueries {
     private readonly vault: Vault,
   ) {}
 
-  /** Tokens by the ids of what is shared of these. */
   async tokens(
     tenantId: string,
     kind: 'run' | 'dataset',
@@ -59,7 +56,6 @@ export class ShareQueries {
     return new Map(await Promise.all(opened));
   }
 
-  /** The run that a token gives to read, undefined when it gives none. */
   async runOf(token: string): Promise<SharedRun | undefined> {
     const { rows } = await this.pool.query<SharedRun>(
       `select h.tenant_id as tenant, r.id, s.id as session, coalesce(r.trace_id, r.id) as trace
@@ -71,7 +67,6 @@ export class ShareQueries {
     return rows[0];
   }
 
-  /** The dataset that a token gives to read, undefined when it gives none. */
   async datasetOf(token: string): Promise<Shared | undefined> {
     const { rows } = await this.pool.query<Shared>(
       `select h.tenant_id as tenant, d.id from shares h join datasets d on d.id = h.subject_id and d.tenant_id = h.tenant_id
@@ -100,7 +95,6 @@ export class ShareQueries {
     return rows[0] && { ...rows[0], hides: new Set(rows[0].hidden) };
   }
 
-  /** Links that have not expired, the newest first. */
   async links(tenantId: string, { limit, offset }: { limit: number; offset: number }): Promise<ListedLink[]> {
     const { rows } = await this.pool.query<ListedLink>(
       `select ${LISTED} from share_links l where l.tenant_id = $1 and l.expires_at > now()

@@ -95,7 +95,6 @@ export function beginShare(begun: ShareBegun, created: string): (state: ShareSta
   return (state) => (state && Date.parse(state.since) >= Date.parse(created) ? [] : [begun]);
 }
 
-/** Ends a share; what is not shared stays so. */
 export function endShare(state: ShareState): ShareEvent[] {
   if (!state) return [];
   const { id, scope, until } = state;

@@ -151,7 +151,6 @@ export class SharesController {
     return found(await this.commands.share(context, 'run', runId), 'Run ID', runId);
   }
 
-  /** The session of a run of the caller, in this trace where one is named; undefined when there is none. */
   private async sessionOf({ actor }: CommandContext, runId: string, trace?: string): Promise<string | undefined> {
     const { rows } = await this.pool.query<{ id: string }>(
       `select session_id as id from runs

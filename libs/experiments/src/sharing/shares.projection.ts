@@ -2,7 +2,6 @@ import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { ShareEvent } from './share';
 
-/** Stores or removes a share; with a new link, those of the workspace that have expired go. */
 export async function applyShare(event: Recorded<ShareEvent>, tx: PoolClient): Promise<void> {
   const [id, { tenant }] = [idOf(event.stream), event.metadata];
   switch (event.type) {

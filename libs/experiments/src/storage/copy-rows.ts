@@ -10,7 +10,6 @@ const TWO_TO_32 = 2 ** 32;
 /** So few bytes are copied sooner one by one than by a call. */
 const FEW_BYTES = 64;
 
-/** Fields that many rows have in common, as they are written; see {@link CopyRows.encoded}. */
 export function encodedFields(...fields: readonly Buffer[]): Buffer {
   const parts = fields.flatMap((field) => {
     const length = Buffer.alloc(4);

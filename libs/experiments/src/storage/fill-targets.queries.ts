@@ -19,7 +19,6 @@ export interface FillExample {
 export interface FillTarget {
   readonly example: FillExample;
   readonly runs: number;
-  /** Its last runs that failed one after the other, in their order. */
   readonly failed: readonly { readonly id: string; readonly rowNumber: number }[];
 }
 
@@ -100,7 +99,6 @@ function exampleOf({ id, from, inputs, outputs }: ExampleRow): FillExample {
   return { id, from: Number(from), inputs, outputs };
 }
 
-/** The inputs and the reference of an example as JSON text. */
 export async function exampleTexts(
   client: Pool,
   { tenant, dataset }: Filled,

@@ -6,7 +6,6 @@ export const ID_BYTES = 16;
  */
 export class IdTable {
   private bytes = Buffer.alloc(1024 * ID_BYTES);
-  /** Number + 1 by place, 0 where there is none. */
   private places = new Int32Array(2048);
   private count = 0;
 
@@ -14,7 +13,6 @@ export class IdTable {
     return this.count;
   }
 
-  /** The number of the id at `offset`, a new one when it was not there. */
   add(data: Buffer, offset: number): number {
     const place = this.place(data, offset);
     const known = this.places[place]!;
@@ -26,7 +24,6 @@ export class IdTable {
     return number;
   }
 
-  /** The number of the id at `offset`, -1 when it is not there. */
   find(data: Buffer, offset: number): number {
     return this.places[this.place(data, offset)]! - 1;
   }

@@ -64,7 +64,6 @@ export class NamedMembers<Name extends string> {
     return end === 0 ? null : this.json.subarray(start, end);
   }
 
-  /** The characters of a string as UTF-8, null for what is no string. */
   characters(name: Name): Buffer | null {
     const [start, end] = this.span(name);
     if (end === 0 || this.json[start] !== QUOTE) return null;
@@ -72,7 +71,6 @@ export class NamedMembers<Name extends string> {
     return this.json.subarray(start + 1, end - 1);
   }
 
-  /** A string, number or boolean as JSON.parse has it. */
   value(name: Name): unknown {
     const [start, end] = this.span(name);
     if (end === 0) return null;

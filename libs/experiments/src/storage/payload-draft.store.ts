@@ -20,7 +20,6 @@ const PAUSE_MS = 50;
 export class PayloadDraft {
   private readonly id = uuid();
   private readonly idBytes = uuidBytes(this.id);
-  /** Promises of the last blocks: they resolve when the database has taken the blocks. */
   private readonly taken: Promise<void>[] = [];
   /** Bytes that do not fill a chunk yet. */
   private rest: Buffer = Buffer.alloc(0);

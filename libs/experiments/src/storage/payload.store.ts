@@ -41,7 +41,6 @@ export class PayloadStore {
     );
   }
 
-  /** Takes back a note of `need`. */
   async needNoMore(tenant: string, sha256: string, session: string): Promise<void> {
     await this.pool.query('delete from payload_sessions where tenant_id = $1 and sha256 = $2 and session_id = $3', [
       tenant,

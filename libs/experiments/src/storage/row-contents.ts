@@ -9,7 +9,6 @@ const NONE = Buffer.alloc(DIGEST_BYTES);
 /** A repetition of a row that says something else than the row did. */
 interface Contradiction {
   readonly member: 'inputs' | 'expected_outputs';
-  /** The row that has the same `row_id` and came first, from 0. */
   readonly first: number;
 }
 
@@ -68,7 +67,6 @@ export interface FillRow {
   readonly id: string;
   readonly inputs: string;
   readonly inputsContent: Buffer;
-  /** Undefined when the row has no expected outputs. */
   readonly expected: { readonly sent: string; readonly content: Buffer } | undefined;
 }
 

@@ -6,7 +6,6 @@ import { exampleId, numberedIds, uuidBytes } from '../common/ids';
 import type { NumberedPlace } from './fill-targets.queries';
 import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
 
-/** Facts that all rows of an upload have in common. */
 export interface UploadFacts {
   readonly experiment: string;
   readonly tenant: string;
@@ -39,12 +38,10 @@ interface Current {
   readonly id: string;
   readonly mine: boolean;
   readonly from: string;
-  /** When the example came to be, its first version. */
   readonly created: string;
   readonly sequence: number;
   readonly inputs: string;
   readonly outputs: string | null;
-  /** True when it has metadata, which is the name of its row in the system of the client. */
   readonly named: boolean;
 }
 
@@ -82,7 +79,6 @@ export class RunWriter {
 
   constructor(
     private readonly examplesClient: PoolClient,
-    /** Where runs and feedback go, beside that. */
     private readonly runsClient: PoolClient,
     private readonly facts: UploadFacts,
   ) {
@@ -137,7 +133,6 @@ export class RunWriter {
     await this.storeExamples(examples, changed);
   }
 
-  /** Stores rows of examples that are there and stay as they are. */
   private async storeFill({ rows, first, feedback }: PreparedRows, places: readonly NumberedPlace[]): Promise<void> {
     const runs = this.empty();
     const examples = this.empty();

@@ -88,7 +88,6 @@ export function readRow(json: Buffer): StoredRow {
   };
 }
 
-/** Reads a feedback object that has been found valid. */
 export function readScore(json: Buffer): StoredScore {
   const members = SCORE.of(json);
   const source = members.raw('feedback_source');

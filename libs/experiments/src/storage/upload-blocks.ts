@@ -7,7 +7,6 @@ export const BLOCK_BYTES = 256 * 1024;
 /** A block may be waited for this many times the idle limit. */
 const PATIENCE = 4;
 
-/** Buffers of a ring. */
 export const RING_BLOCKS = 6;
 
 /** The same bytes in blocks of {@link BLOCK_BYTES}, the last one shorter. A block belongs to who receives it. */

@@ -8,7 +8,6 @@ interface CutterLimits {
   readonly kept: number;
 }
 
-/** A run, or the value of one of its members, while it is read. */
 interface Piece {
   readonly name: string;
   /** Place in the bytes that are kept. */
@@ -48,7 +47,6 @@ export class JsonCutter {
   private readonly runDepth: number;
   private inString = false;
   private escaped = false;
-  /** Bytes of the name of a member that is being read; undefined elsewhere. */
   private key: Buffer[] | undefined;
   private keyBytes = 0;
   private expectsKey = false;
@@ -104,7 +102,6 @@ export class JsonCutter {
     return { body: this.kept.subarray(0, this.length), large: this.large };
   }
 
-  /** Acts on a byte outside of strings at the place `at`. */
   private structure(byte: number, at: number, takeTo: (to: number) => void): void {
     const { depth, runDepth } = this;
     const isClosing = byte === 0x7d || byte === 0x5d;
@@ -148,12 +145,10 @@ export class JsonCutter {
     }
   }
 
-  /** Returns whether names of members are told apart at this depth. */
   private hasMembers(): boolean {
     return this.run ? this.depth === this.runDepth : this.depth === 1;
   }
 
-  /** Returns the place of the quote that ends a string, or the length of the chunk. */
   private endOfString(chunk: Buffer, start: number): number {
     const from = this.escaped ? start + 1 : start;
     this.escaped = false;

@@ -15,19 +15,15 @@ export class JsonSyntaxError extends Error {
 
 /** Receives the values of a body. They are slices that are valid until the call returns; their syntax is unchecked. */
 export interface JsonVisitor {
-  /** A top-level member whose value is not one of the streamed arrays. */
   member(key: string, value: Buffer, offset: number): void;
-  /** One element of a streamed array. */
   element(key: string, value: Buffer, offset: number): void;
   /** A streamed array begins, before its first element. */
   array(key: string, offset: number): void;
-  /** A body that is not an object. */
   root(value: Buffer, offset: number): void;
 }
 
 export interface ScannerLimits {
   readonly valueBytes: number;
-  /** Most containers within one another, the body included. */
   readonly depth: number;
 }
 

@@ -8,7 +8,6 @@ export interface LargePart {
   readonly most: number;
 }
 
-/** A multipart body without the parts that are too large. */
 export interface CutBody {
   readonly body: Buffer;
   readonly large: readonly LargePart[];
@@ -31,7 +30,6 @@ export class PartCutter {
   private rest = Buffer.from('\r\n');
   private reads: 'data' | 'head' | 'nothing' = 'data';
   private part: { readonly name: string; readonly start: number; readonly most: number } | undefined;
-  /** Bytes of the data of the part so far. */
   private bytes = 0;
   private isLeftOut = true;
   private parts = 0;
@@ -76,7 +74,6 @@ export class PartCutter {
     return { body: this.kept.subarray(0, this.length), large: this.large };
   }
 
-  /** Returns the place after the next delimiter; undefined when there is none yet. */
   private readData(bytes: Buffer, at: number): number | undefined {
     const end = bytes.indexOf(this.delimiter, at);
     if (end === -1) return undefined;
@@ -86,7 +83,6 @@ export class PartCutter {
     return end + this.delimiter.length;
   }
 
-  /** Returns the place after the head of a part; undefined when it is not all there, or when no part follows. */
   private readHead(bytes: Buffer, at: number): number | undefined {
     if (bytes.length < at + 2) return undefined;
     if (bytes[at] === 0x2d && bytes[at + 1] === 0x2d) {

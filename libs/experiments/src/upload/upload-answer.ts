@@ -2,7 +2,6 @@ import { idOf, type Recorded } from '@fairlead/eventing';
 import type { DatasetFacts, DatasetHoldings, ExperimentFilled, ExperimentUploaded } from '../sessions/experiment';
 import { number, object, raw, text, time } from '../common/platform-json';
 
-/** Members that are filled in when the runs have been stored, or that uploads say nothing of. */
 const UNKNOWN = {
   run_count: 'null',
   latency_p50: 'null',
@@ -26,7 +25,6 @@ const UNKNOWN = {
 
 const NOTHING: DatasetHoldings = { example_count: 0, session_count: 0, last_session_start_time: null };
 
-/** Facts about an experiment that answers tell. `extra` is JSON text. */
 export interface ExperimentFacts {
   readonly name: string;
   readonly description: string | null;
@@ -91,7 +89,6 @@ function experimentJson(facts: ExperimentFacts, dataset: DatasetFacts, { metadat
   });
 }
 
-/** The member `extra` of an experiment whose `experiment_metadata` is this JSON text. */
 export function extraOf(metadata: string | null): string | null {
   return metadata === null ? null : `{"metadata":${metadata}}`;
 }

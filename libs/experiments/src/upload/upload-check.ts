@@ -12,7 +12,6 @@ export interface CheckedUpload {
   readonly metadata: string | null;
   readonly rows: number;
   readonly summaryScores: number;
-  /** Rows with other inputs than the first row of their `row_id`; the first of them is told by its place. */
   readonly otherInputs: { readonly count: number; readonly row: number; readonly first: number };
   readonly fill?: FillRows;
 }

@@ -38,7 +38,6 @@ type Reply = { readonly more: boolean } | { readonly verdict: Verdict } | { read
 /** Blocks that may be on their way to the other thread: one more is being filled, and one waits to be pushed. */
 const MOST_UNDER_WAY = RING_BLOCKS - 2;
 
-/** Serves one upload at a port: checks the blocks that arrive there and answers each. */
 export function serveCheck(port: MessagePort, limits: ExperimentLimits, fills: boolean): void {
   const check = new UploadCheck(limits, fills);
   port.on('message', (request: Request) => {

@@ -5,7 +5,6 @@ export const REPLAY_MS = 24 * 60 * 60 * 1000;
 
 export type LimitName = 'body bytes' | 'header bytes' | 'row bytes' | 'filled rows' | 'depth' | 'decompression ratio';
 
-/** Sentences about exceeded limits, with the unit and, where there is one, the setting. */
 const TEXTS: Readonly<Record<LimitName, (allowed: number) => string>> = {
   'body bytes': (bytes) => `The body exceeds the limit of ${bytes} bytes (UPLOAD_MAX_BYTES).`,
   'header bytes': (bytes) => `The members other than results and scores exceed the limit of ${bytes} bytes together.`,

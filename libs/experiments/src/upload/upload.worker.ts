@@ -3,7 +3,6 @@ import type { ExperimentLimits } from '../common/experiment-limits';
 import { serveCheck } from './upload-checker';
 import { serveZstd } from './zstd-decoder';
 
-/** Work for the thread: one upload to check, or to decode, at a port of its own. */
 export interface Job {
   readonly port: MessagePort;
   readonly limits: ExperimentLimits;
@@ -11,7 +10,6 @@ export interface Job {
   readonly work: 'check' | 'fill' | 'zstd';
 }
 
-// The file that runs on the thread: each message brings one job.
 parentPort?.on('message', ({ port, limits, work }: Job) => {
   if (work === 'zstd') serveZstd(port, limits);
   else serveCheck(port, limits, work === 'fill');

@@ -108,9 +108,7 @@ export const batchBody = object(
   'RunBatch',
 );
 const LISTS = ['post', 'patch'] as const;
-/** Name of what was left out of a JSON batch: the place of the run, and the member of it. */
 const LARGE_OF_RUN = /^((?:post|patch)\.\d+)(?:\.(.*))?$/s;
-/** The same without what the lists hold. */
 const batchOutline = object({ post: optional(list(int()), []), patch: optional(list(int()), []) });
 
 /** One run from the text of a JSON object of at most `depth` levels; `id` when the path names it. @throws Unprocessable */
@@ -183,7 +181,6 @@ function listItems(json: Buffer): ListItem[] {
   });
 }
 
-/** Members of what may be no JSON. */
 function slicesOf(json: Buffer): ReadonlyMap<string, Buffer> {
   try {
     return memberSlices(json);
@@ -193,7 +190,6 @@ function slicesOf(json: Buffer): ReadonlyMap<string, Buffer> {
   }
 }
 
-/** The body with 0 in place of the elements of its lists. */
 function outline(json: Buffer, items: readonly ListItem[]): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
@@ -205,7 +201,6 @@ function outline(json: Buffer, items: readonly ListItem[]): Buffer {
   return Buffer.concat([...parts, json.subarray(at)]);
 }
 
-/** Identifier and session that a run or feedback names which is not valid, as far as they can be read. */
 export function said(json: Buffer): Pick<Refusal, 'id' | 'sessionId' | 'sessionName' | 'runId'> {
   const slices = slicesOf(json);
   const member = (name: string) => {
@@ -262,13 +257,11 @@ function addTo(lists: Map<string, LargePart[]>, key: string, part: LargePart): v
   else lists.set(key, [part]);
 }
 
-/** The members of a run that came in parts, and why they are none. */
 interface RunParts {
   readonly members: Map<string, Buffer>;
   error?: Error;
 }
 
-/** Gathers the items of a multipart body from its parts. */
 class MultipartItems {
   private readonly runs = new Map<string, RunParts>();
   private readonly feedback = new Map<string, SentFeedback>();

@@ -23,7 +23,6 @@ interface Place {
 type Sent = SentParts & {
   /** The only session that the sender may write to, by its name: new runs go there, whatever they say. */
   readonly project?: string;
-  /** True: a run is stored without a member that is too large, which is refused by itself. */
   readonly isBatch: boolean;
 };
 
@@ -174,6 +173,7 @@ function bytesOf(recordable: readonly SessionRuns[], contents: SentParts['conten
 }
 
 /** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
+/** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
 async function keepContents(
   payloads: PayloadStore,
   tenantId: string,
@@ -242,7 +242,6 @@ async function findPlaces(parts: Parts, tenantId: string, sent: readonly SentRun
   return placesOf(parts, tenantId, ids);
 }
 
-/** True when a run names its session, or is new: a run without a name is a change. */
 function isPlaced({ change, sessionId, sessionName }: SentRun): boolean {
   return sessionId !== undefined || sessionName !== undefined || change.name !== undefined;
 }

@@ -214,7 +214,6 @@ export class LiveRunsController {
     return refused.length > 0 ? { refused: refusedList(refused) } : {};
   }
 
-  /** Stores what can be stored; resolves with the number of stored items and the refusals of the others. */
   private async keep(context: CommandContext, reply: FastifyReply, sent: SentParts, isBatch: boolean) {
     const { runs, feedback, refused } = sent;
     const { project } = context.actor;

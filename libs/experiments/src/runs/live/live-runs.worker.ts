@@ -7,7 +7,6 @@ import { type BodyToRead, readRunBody } from './read-run-body';
 
 export type AnyBody = BodyToRead | ExamplesToRead;
 
-/** Content of a body, or the answer to its sender; `failure` is our own. */
 export type BodyRead =
   | { readonly read: SentParts | SentExamples }
   | { readonly problem: Pick<HttpProblem, 'status' | 'detail' | 'headers' | 'members'> }

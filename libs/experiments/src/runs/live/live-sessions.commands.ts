@@ -16,7 +16,6 @@ const MOST_SESSIONS = 100;
 const PATIENCE_MS = 3000;
 const LOOK_MS = 20;
 
-/** Dependencies of commands on live runs. */
 export interface Parts {
   readonly store: EventStore;
   readonly pool: Pool;
@@ -34,7 +33,6 @@ interface NamedSessions {
    * @throws NotFound for an id that the tenant does not have, PayloadTooLarge beyond the sessions of one request
    */
   readonly idOf: (run: Named) => string;
-  /** Sessions to be made: their ids by their names. */
   readonly missing: ReadonlyMap<string, string>;
 }
 
@@ -84,9 +82,7 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
 }
 
 interface MadeSessions {
-  /** Another request made one of them meanwhile. */
   readonly overtaken: boolean;
-  /** Sessions that could not be made, by their ids. */
   readonly failed: ReadonlyMap<string, Conflict>;
 }
 

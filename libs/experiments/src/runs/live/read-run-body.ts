@@ -27,11 +27,8 @@ export interface BodyToRead {
   readonly kind: BodyKind;
   readonly body: Uint8Array;
   readonly argument?: string;
-  /** Parts that were left out of it. */
   readonly large?: readonly LargePart[];
-  /** Runs and feedback that it may hold together. */
   readonly most: number;
-  /** Levels of nesting in its JSON. */
   readonly depth: number;
 }
 
