@@ -49,6 +49,14 @@ const IMPURE = [
   'node:net',
   'undici',
 ];
+const PURE = { group: IMPURE, message: 'A file with no dot in its stem is pure.', allowTypeImports: false };
+const NO_EVENTS = {
+  group: ['@fairlead/contracts'],
+  importNamePattern: 'Message$',
+  message: 'Executors know no events: they are given what is to run.',
+};
+/** Files of a library that its rules of names and imports leave out. */
+const NO_FILES = ['**/index.ts', '**/migrations/**', '**/testing/**'];
 const libraries = Object.keys(MAY_IMPORT);
 
 const policies = libraries.map((library) => ({
@@ -153,18 +161,23 @@ export default tseslint.config(
   },
   {
     files: [`libs/{executors,${DOMAINS}}/src/**/*.ts`],
-    ignores: ['**/*.spec.ts', '**/index.ts', '**/migrations/**', '**/testing/**'],
+    ignores: ['**/*.spec.ts', ...NO_FILES],
     rules: { 'fairlead/file-names': 'error' },
   },
   {
-    files: [`libs/{executors,${DOMAINS}}/src/**/*.ts`],
-    ignores: ['**/*.*.ts', '**/index.ts', '**/migrations/**', '**/testing/**'],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        { patterns: [{ group: IMPURE, message: 'A file with no dot in its stem is pure.', allowTypeImports: false }] },
-      ],
-    },
+    files: [`libs/{${DOMAINS}}/src/**/*.ts`],
+    ignores: ['**/*.*.ts', ...NO_FILES],
+    rules: { 'no-restricted-imports': ['error', { patterns: [PURE] }] },
+  },
+  {
+    files: ['libs/executors/src/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: { 'no-restricted-imports': ['error', { patterns: [NO_EVENTS] }] },
+  },
+  {
+    files: ['libs/executors/src/**/*.ts'],
+    ignores: ['**/*.*.ts', ...NO_FILES],
+    rules: { 'no-restricted-imports': ['error', { patterns: [PURE, NO_EVENTS] }] },
   },
   {
     // What it knows of the service is the HTTP API.

@@ -1,5 +1,5 @@
 import type { PushCause } from './connections';
-import type { RevisionSourceMessage, SourceConfigMessage } from './rollouts';
+import type { RevisionSource, SourceConfig } from './rollouts';
 
 /**
  * Messages between services. A message is an event's data; its type is the event's type, its tenant and its stream come
@@ -12,8 +12,8 @@ export interface DeploymentCreatedMessage {
   readonly tenant_id: string;
   readonly name: string;
   readonly source: string;
-  readonly source_config: SourceConfigMessage;
-  readonly source_revision_config: RevisionSourceMessage;
+  readonly source_config: SourceConfig;
+  readonly source_revision_config: RevisionSource;
 }
 
 /** `DeploymentDeletionRequested`: the deployment is going away, and its tracing project with it when that was asked for. */

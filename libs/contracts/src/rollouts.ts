@@ -8,7 +8,7 @@ export interface SealedSecret {
   readonly sealed: { readonly subject: string; readonly sealed: string };
 }
 
-export interface RevisionSourceMessage {
+export interface RevisionSource {
   readonly repo_ref?: string;
   readonly graph_config_path?: string;
   readonly image_uri?: string;
@@ -17,7 +17,7 @@ export interface RevisionSourceMessage {
 }
 
 /** Configuration of all revisions of a deployment; a member that was never set is absent. */
-export interface SourceConfigMessage {
+export interface SourceConfig {
   readonly integration_id?: string;
   readonly repo_url?: string;
   readonly listener_id?: string;
@@ -30,27 +30,46 @@ export interface SourceConfigMessage {
   readonly build_command?: string;
 }
 
-/** `RevisionCreated`: a revision waits to be rolled out, with all that it runs with. */
-export interface RevisionCreatedMessage {
+/** A revision with all that it runs with: what an executor is given. */
+export interface RevisionSpec {
   readonly revision_id: string;
   readonly deployment_id: string;
   readonly source: string;
-  readonly source_revision_config: RevisionSourceMessage;
+  readonly source_revision_config: RevisionSource;
   readonly resource_spec: Readonly<Record<string, unknown>> | null;
   readonly secrets: readonly SealedSecret[];
   readonly secret_references:
     readonly { readonly name: string; readonly secret_name: string; readonly secret_key: string }[] | null;
+}
+
+/** `RevisionCreated`: a revision waits to be rolled out. */
+export interface RevisionCreatedMessage extends RevisionSpec {
   /** The revision that this one repeats. */
   readonly redeployed_from?: string;
   /** The push that it was made for. */
   readonly push?: PushCause;
 }
 
+export type RevisionStatus =
+  | 'CREATING'
+  | 'QUEUED'
+  | 'AWAITING_BUILD'
+  | 'BUILDING'
+  | 'AWAITING_DEPLOY'
+  | 'DEPLOYING'
+  | 'DEPLOYED'
+  | 'CREATE_FAILED'
+  | 'BUILD_FAILED'
+  | 'DEPLOY_FAILED'
+  | 'SKIPPED'
+  | 'INTERRUPTED'
+  | 'UNKNOWN';
+
 /** `RevisionStatusChanged`: of the revisions of one deployment at most one has a running status at a time. */
 export interface RevisionStatusChangedMessage {
   readonly revision_id: string;
-  readonly previous_status: string;
-  readonly status: string;
+  readonly previous_status: RevisionStatus;
+  readonly status: RevisionStatus;
   /** The newer revision for which this one was INTERRUPTED before it was ready. */
   readonly replaced_by?: string;
 }
@@ -67,8 +86,8 @@ export interface RevisionActivatedMessage {
 
 /** `DeploymentPatched`: the members of `source_config` that changed, and every other changed member whole. */
 export interface DeploymentPatchedMessage {
-  readonly source_config?: SourceConfigMessage;
-  readonly source_revision_config?: RevisionSourceMessage;
+  readonly source_config?: SourceConfig;
+  readonly source_revision_config?: RevisionSource;
 }
 
 /** Executors that can stop and start what they have deployed, and restart it. */
@@ -205,10 +224,10 @@ export interface PlannedRevision {
   readonly tenantId: string;
   readonly deploymentId: string;
   readonly name: string;
-  readonly config: SourceConfigMessage;
+  readonly config: SourceConfig;
   /** Where the executor has said that the deployment runs; undefined before it said so. */
   readonly place?: string;
-  readonly revision: RevisionCreatedMessage;
+  readonly revision: RevisionSpec;
 }
 
 /** Answers of the place where a revision would run, in sentences. */

@@ -9,7 +9,6 @@ export * from './deployment/deployment.errors';
 export * from './revision/revision.errors';
 export * from './deployment/record';
 export * from './revision/revision';
-export * from './revision/revision-status';
 export { MASK, type OfferedSecret } from './secrets/secrets';
 export type { Hosting } from './source/source-rules';
 export * from './source/sources.module';

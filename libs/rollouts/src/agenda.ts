@@ -1,6 +1,6 @@
-import type { RevisionCreatedMessage } from '@fairlead/contracts';
+import type { RevisionSpec } from '@fairlead/contracts';
 import { controlFailure, type Host } from './host';
-import type { Target } from './target';
+import { newestOf, runningOf, type Target } from './target';
 
 /** The next piece of work for one deployment. */
 export type Task =
@@ -11,23 +11,23 @@ export type Task =
   /** Stop, start or restart what runs. */
   | { readonly kind: 'control'; readonly version: number }
   /** Ask for a waiting revision to be the running one. */
-  | { readonly kind: 'ask'; readonly revision: RevisionCreatedMessage }
-  | { readonly kind: 'roll out'; readonly revision: RevisionCreatedMessage }
+  | { readonly kind: 'ask'; readonly revision: RevisionSpec }
+  | { readonly kind: 'roll out'; readonly revision: RevisionSpec }
   /** Let the active revision run again in place of one that was not deployed. */
-  | { readonly kind: 'restore'; readonly broken: RevisionCreatedMessage }
+  | { readonly kind: 'restore'; readonly broken: RevisionSpec }
   /** Apply sizes that were changed without a revision. */
   | { readonly kind: 'resize' }
   /** See how the active revision runs, or the one that was left in its place, and nothing else. */
-  | { readonly kind: 'observe'; readonly kept?: RevisionCreatedMessage };
+  | { readonly kind: 'observe'; readonly kept?: RevisionSpec };
 
 const NOTHING: Task = { kind: 'nothing' };
 
 /** Parts of a deployment that its executor can see to. */
 export interface Kept {
   /** A revision that was not deployed and has left something behind that is to be replaced. */
-  readonly broken?: RevisionCreatedMessage;
+  readonly broken?: RevisionSpec;
   /** The same, where it is to stay. */
-  readonly kept?: RevisionCreatedMessage;
+  readonly kept?: RevisionSpec;
   /** True when the active revision is one of this executor, and nothing else has been put in its place. */
   readonly isActive: boolean;
   /** True when something of the deployment may run. That it can be reached does not mean that it runs as it should. */
@@ -42,15 +42,15 @@ export function nextTask(target: Target, host: Host, { broken, kept, isActive, m
   if (!target || target.removed) return NOTHING;
   const { status, sized = 0, controlled = 0 } = host;
   if (target.deleting) return status === 'REMOVED' ? NOTHING : { kind: 'remove' };
-  const newest = target.queued.at(-1);
+  const [running, newest] = [runningOf(target), newestOf(target)];
   const { control } = target;
-  if (!target.running && control && control.version > controlled) return { kind: 'control', version: control.version };
+  if (!running && control && control.version > controlled) return { kind: 'control', version: control.version };
   const isReady = status === 'READY' || status === 'UNUSED';
-  const isPrepared = isReady || ((isActive || kept) && !target.running && !newest);
+  const isPrepared = isReady || ((isActive || kept) && !running && !newest);
   // What did not stop stays UNKNOWN, although it can be reached.
-  const isUndone = target.stopped && controlFailure(host, control) !== undefined;
+  const isUndone = target.stopped === true && controlFailure(host, control) !== undefined;
   if (!isPrepared) return { kind: 'prepare', mayRun: mayRun || isUndone };
-  if (target.running) return { kind: 'roll out', revision: target.running };
+  if (running) return { kind: 'roll out', revision: running };
   if (newest) return { kind: 'ask', revision: newest };
   if (broken) return { kind: 'restore', broken };
   // Nobody looks at what is stopped: it is READY when its executor can be reached.

@@ -1,7 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RevisionActivatedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
-import { EventStore, type Recorded, streamName, Vault } from '@fairlead/eventing';
+import { Vault } from '@fairlead/eventing';
 import { ProgramKeys } from '@fairlead/api';
 import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -16,6 +15,7 @@ import {
   type Tracing,
 } from '@fairlead/executors';
 import { noteTakenBack } from './host';
+import { activeOf } from './target';
 
 const LIMITED: Readonly<Record<Controller, string>> = {
   cpu: 'the processor time',
@@ -36,7 +36,6 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
 
   constructor(
     private readonly apps: LocalApps,
-    private readonly store: EventStore,
     private readonly reports: RolloutReports,
     private readonly vault: Vault,
     private readonly host: HttpAdapterHost,
@@ -105,9 +104,8 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     for (let looks = 0; looks < MOST_LOOKS && !this.stopping.signal.aborted; looks++) {
       const { state } = await this.reports.target(deployment_id);
       if (!state || state.deleting) return;
-      const { active, previous } = state;
-      if (active?.revision_id === revision_id) {
-        if (previous?.revision_id !== active_revision_id) return;
+      if (state.active_revision_id === revision_id) {
+        if (state.previous_revision_id !== active_revision_id) return;
         const taken = { deployment_id, revision_id, active_revision_id, reason };
         await this.reports.decideHost(state, noteTakenBack(taken));
         return;
@@ -121,23 +119,13 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const address = this.address();
     const { keys } = this;
     if (!address || !keys) return undefined;
-    const named = (await this.newest(deploymentId, ({ type }) => type === 'TracingProjectNamed'))?.data as
-      { name: string } | undefined;
-    const project = named?.name ?? name;
+    const { state } = await this.reports.target(deploymentId);
+    const project = state?.project ?? name;
     const issue = () => {
       const key = keys.issue({ keyId: deploymentId, tenantId, project });
       return { key, revoke: () => keys.revoke(key) };
     };
     return { address, project, issue };
-  }
-
-  /** The newest event of a deployment that is wanted. */
-  private async newest(deploymentId: string, isWanted: (event: Recorded) => boolean): Promise<Recorded | undefined> {
-    let newest: Recorded | undefined;
-    for await (const events of this.store.parts(streamName('deployment', deploymentId))) {
-      newest = events.findLast(isWanted) ?? newest;
-    }
-    return newest;
   }
 
   /** Where this machine reaches the server; undefined while it does not listen. */
@@ -156,19 +144,15 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const deploymentId = revisions[0]?.deploymentId ?? '';
     const { state, version } = await this.reports.target(deploymentId);
     if (!state || state.deleting) return undefined;
-    const activated = await this.newest(deploymentId, ({ type }) => type === 'RevisionActivated');
-    const { revision_id, executor } = (activated?.data ?? {}) as Partial<RevisionActivatedMessage>;
-    const revision = wanted ?? revisions.find(({ revisionId }) => revisionId === revision_id);
+    const { active_revision_id, executor, running } = state;
+    const revision = wanted ?? revisions.find(({ revisionId }) => revisionId === active_revision_id);
     // What was started last runs as soon as its rollout has ended.
-    const isLate = !wanted && state.running !== null && state.running.revision_id === revisions[0]?.revisionId;
-    if (!revision || executor !== 'local' || isLate) return undefined;
-    const created = await this.newest(
-      deploymentId,
-      ({ type, data }) => type === 'RevisionCreated' && isOf(data, revision.revisionId),
-    );
-    const { secrets } = created!.data as RevisionCreatedMessage;
+    const isLate = !wanted && running !== null && running.id === revisions[0]?.revisionId;
+    const spec = state.specs.get(revision?.revisionId ?? '');
+    if (!revision || !spec || executor !== 'local' || isLate) return undefined;
+    const { secrets } = spec;
     // As they are now: a change of sizes alone makes no revision.
-    const sizes = state.active?.revision?.resource_spec ?? null;
+    const sizes = activeOf(state)?.resource_spec ?? null;
     if (secrets.length === 0) return { revision, secrets: new Map(), sizes };
     await this.reports.sayRead(
       state,
@@ -180,8 +164,4 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     );
     return { revision, secrets: new Map(await Promise.all(opened)), sizes };
   }
-}
-
-function isOf(data: unknown, revisionId: string): boolean {
-  return (data as RevisionCreatedMessage).revision_id === revisionId;
 }

@@ -162,3 +162,30 @@ it('that was stopped is READY again when its executor can be reached again', asy
   await last('READY');
   expect(actions()).toEqual(['stop']);
 });
+
+it('that is only looked at reads the stream of its host once for each look', async () => {
+  const reads = jest.spyOn(service.store, 'parts');
+  const before: number[] = [];
+  let id = '';
+  const upkeep = {
+    place: () => 'here',
+    restore: () => Promise.resolve(),
+    halt: () => Promise.resolve(),
+    observe: async () => {
+      before.push(reads.mock.calls.filter(([stream]) => stream === `host-${id}`).length);
+      return { drift: [] };
+    },
+  };
+  service.options = { watchEvery: 20 };
+  await service.start(Object.assign(executor, { upkeep }));
+  id = await deployed();
+  await until(
+    async () => before.length,
+    (looks) => looks >= 5,
+  );
+  reads.mockRestore();
+  service.options = {};
+  // The first look follows a rollout, which has reads of its own.
+  const each = before.slice(1, 5).map((count, index) => count - before[index]!);
+  expect(each).toEqual([1, 1, 1, 1]);
+});

@@ -1,7 +1,8 @@
 import {
   CodeHostUnreachable,
   CommitResolver,
-  type RevisionCreatedMessage,
+  isBuilt,
+  type RevisionSpec,
   type RolloutStatus,
   SourceArchives,
 } from '@fairlead/contracts';
@@ -13,9 +14,9 @@ import { placeDeployment } from './host';
 import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
 import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
 import { partlyRecorded } from './rollout.errors';
-import { RolloutReports } from './rollout.reports';
+import { RolloutReports, type Seen } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import { type Deployed, isBuilt, lackingArtefact } from './target';
+import { type Deployed, lackingArtefact } from './target';
 
 /** Time limit for resolving a commit (ms). */
 const RESOLVE_MS = 90_000;
@@ -40,15 +41,16 @@ export class RolloutAttempts {
    * Makes sure that deployments can be run. One of which something may run already is READY when that runs as it should,
    * which is found out later. @throws ExecutorUnreachable
    */
-  async prepare(target: Deployed, version: number, mayRun: boolean, hold: Hold): Promise<void> {
-    await this.beside(target, version, hold, (assignment, step) => this.executor.prepare(assignment, step));
+  async prepare(seen: Seen, mayRun: boolean, hold: Hold): Promise<void> {
+    await this.beside(seen, hold, (assignment, step) => this.executor.prepare(assignment, step));
+    const { target } = seen;
     if (!mayRun) await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
   }
 
   /** Ends the running revision when it has waited for its executor until the time limit passed. */
   async giveUp(target: Deployed): Promise<void> {
     if (!target.running) return;
-    const { revision_id } = target.running;
+    const { id: revision_id } = target.running;
     const { paused, startedAt, status } = await this.reports.rollout(revision_id);
     if (!paused || !startedAt || Date.parse(startedAt) + this.options.timeLimit > Date.now()) return;
     const failed = status === 'BUILDING' || status === 'AWAITING_BUILD' ? 'BUILD_FAILED' : 'DEPLOY_FAILED';
@@ -57,14 +59,15 @@ export class RolloutAttempts {
   }
 
   /** Takes everything away. @throws ExecutorUnreachable, also for what may succeed another time */
-  async remove(target: Deployed, version: number, hold: Hold): Promise<void> {
-    await this.beside(target, version, hold, (assignment, step) => this.executor.remove(assignment, step));
+  async remove(seen: Seen, hold: Hold): Promise<void> {
+    const { target } = seen;
+    await this.beside(seen, hold, (assignment, step) => this.executor.remove(assignment, step));
     await this.logs.remove(target.id);
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'REMOVED' });
   }
 
   /** Asks for a revision to be the running one. */
-  async ask(target: Deployed, { revision_id, source }: RevisionCreatedMessage): Promise<void> {
+  async ask(target: Deployed, { revision_id, source }: RevisionSpec): Promise<void> {
     const status = isBuilt(source) ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY';
     await this.reports.say(target, { deployment_id: target.id, revision_id, status });
   }
@@ -73,12 +76,8 @@ export class RolloutAttempts {
    * Takes a revision to a final status, within the time limit. Does nothing when it is there already. When `signal`
    * aborts it ends without a status. @throws ExecutorUnreachable
    */
-  async rollOut(
-    target: Deployed,
-    version: number,
-    revision: RevisionCreatedMessage,
-    { signal, waits }: Hold,
-  ): Promise<void> {
+  async rollOut(seen: Seen, revision: RevisionSpec, { signal, waits }: Hold): Promise<void> {
+    const { target } = seen;
     const { revision_id } = revision;
     await this.tellReplaced(target, revision_id);
     const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
@@ -102,7 +101,7 @@ export class RolloutAttempts {
       if (rollout.attempts > this.options.attempts) {
         throw new StepFailed(`It was begun ${this.options.attempts} times and the service stopped each time.`);
       }
-      await this.steps(run, target, version, revision, rollout);
+      await this.steps(run, seen, revision, rollout);
     } catch (error) {
       if (signal.aborted) {
         await this.reports.decide(target.tenantId, revision_id, stop);
@@ -129,9 +128,9 @@ export class RolloutAttempts {
   }
 
   /** Says in the log of the revision that a new one has replaced why it has ended, before the new one first begins. */
-  private async tellReplaced({ id, replaced }: Deployed, newer: string): Promise<void> {
-    if (replaced?.by !== newer || (await this.reports.rollout(newer)).startedAt !== null) return;
-    const log = this.logs.open(id, replaced.revision_id);
+  private async tellReplaced({ id, replacement }: Deployed, newer: string): Promise<void> {
+    if (replacement?.by !== newer || (await this.reports.rollout(newer)).startedAt !== null) return;
+    const log = this.logs.open(id, replacement.revision_id);
     await log.write('deploy', 'WARNING', `It was not ready yet when the newer revision ${newer} took its place.`);
     await log.flush();
   }
@@ -140,13 +139,8 @@ export class RolloutAttempts {
     return `The time limit of ${this.options.timeLimit / 1000} s has passed.`;
   }
 
-  private async steps(
-    run: Run,
-    target: Deployed,
-    version: number,
-    revision: RevisionCreatedMessage,
-    rollout: Rollout,
-  ): Promise<void> {
+  private async steps(run: Run, seen: Seen, revision: RevisionSpec, rollout: Rollout): Promise<void> {
+    const { target } = seen;
     const built = isBuilt(revision.source);
     run.phase = built ? 'build' : 'deploy';
     const { source_tarball_path: path } = revision.source_revision_config;
@@ -158,7 +152,7 @@ export class RolloutAttempts {
     }
     const commit = await this.commit(run, target, revision, rollout);
     const steps = this.executor.rollOut({
-      ...(await this.placed(target, await this.assignment(target, version, revision.secrets, run.rolloutLog))),
+      ...(await this.placed(target, await this.assignment(seen, revision.secrets, run.rolloutLog))),
       revision,
       commit,
       source: path ? open : async () => this.repository(target, commit, run.signal),
@@ -178,7 +172,7 @@ export class RolloutAttempts {
     } finally {
       await steps.close();
     }
-    await this.reports.sayReady(target);
+    await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
     await run.say('DEPLOYED');
   }
 
@@ -186,7 +180,7 @@ export class RolloutAttempts {
   private async commit(
     run: Run,
     target: Deployed,
-    { revision_id, source, source_revision_config }: RevisionCreatedMessage,
+    { revision_id, source, source_revision_config }: RevisionSpec,
     rollout: Rollout,
   ): Promise<string | null> {
     const { repo_ref, repo_commit_sha } = source_revision_config;
@@ -228,14 +222,14 @@ export class RolloutAttempts {
   }
 
   private async beside(
-    target: Deployed,
-    version: number,
+    seen: Seen,
     { signal, waits }: Hold,
     work: (assignment: Assignment, step: Step) => Promise<void>,
   ): Promise<void> {
-    const log = this.logs.open(target.id, target.running?.revision_id ?? null);
+    const { target } = seen;
+    const log = this.logs.open(target.id, target.running?.id ?? null);
     try {
-      const assignment = await this.assignment(target, version, target.secrets, log);
+      const assignment = await this.assignment(seen, target.secrets, log);
       await withTimeLimit(this.options.timeLimit, [signal], (late) =>
         work(assignment, log.step('deploy', late, waits)),
       );
@@ -259,12 +253,7 @@ export class RolloutAttempts {
   }
 
   /** Assignment with which an executor works on a deployment with these secrets. */
-  async assignment(
-    target: Deployed,
-    version: number,
-    sealed: Deployed['secrets'],
-    log: RolloutLog,
-  ): Promise<Assignment> {
+  async assignment({ target, version, host }: Seen, sealed: Deployed['secrets'], log: RolloutLog): Promise<Assignment> {
     const { id: deploymentId, tenantId, name, config } = target;
     const open = async ({ name, sealed }: Deployed['secrets'][number]) =>
       [name, await partlyRecorded(this.vault.open(tenantId, deploymentId, name, sealed))] as const;
@@ -280,8 +269,7 @@ export class RolloutAttempts {
       return values;
     };
     // It never changes once it is there, and `placed` notices when another process has chosen it.
-    const { place } = this.executor.upkeep ? await this.reports.knownHost(deploymentId) : {};
-    return { deploymentId, tenantId, name, config, place, secrets };
+    return { deploymentId, tenantId, name, config, place: host.place, secrets };
   }
 }
 

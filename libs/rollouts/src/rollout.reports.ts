@@ -2,7 +2,7 @@ import type {
   CommandEndedMessage,
   CommandStartedMessage,
   HostStatusReportedMessage,
-  RevisionCreatedMessage,
+  RevisionSpec,
   RolloutStatusReportedMessage,
 } from '@fairlead/contracts';
 import { type DomainEvent, EventStore, handle, load, type Metadata, recall, streamName } from '@fairlead/eventing';
@@ -13,9 +13,16 @@ import { recorded } from '@fairlead/executors';
 import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
 import { type Deployed, type Target, targetModel } from './target';
 
+/** A deployment, the version of its stream and its host as a step begins: each stream is loaded once for a step. */
+export interface Seen {
+  readonly target: Deployed;
+  readonly version: number;
+  readonly host: Host;
+}
+
 /** A revision that was not deployed, and what of it is left. */
 interface LeftBehind {
-  readonly revision: RevisionCreatedMessage;
+  readonly revision: RevisionSpec;
   readonly left: NonNullable<Rollout['left']>;
 }
 
@@ -54,12 +61,6 @@ export class RolloutReports {
     return { state, version };
   }
 
-  /** Why the place where a deployment runs cannot be reached; null when it can. */
-  async unreachable(deploymentId: string): Promise<string | null> {
-    const { status, reason } = await this.host(deploymentId);
-    return status === 'UNKNOWN' ? (reason ?? null) : null;
-  }
-
   /** Last report about the place where a deployment runs. */
   async host(deploymentId: string): Promise<Host> {
     return (await recorded(load(this.store, hostModel, streamName('host', deploymentId)))).state;
@@ -76,10 +77,10 @@ export class RolloutReports {
   }
 
   /** The last revision that was not deployed and was put in place of the active one, and what of it is left. */
-  async leftBehind({ ended }: Deployed): Promise<LeftBehind | undefined> {
-    for (const revision of ended.toReversed()) {
-      const { left } = await this.rollout(revision.revision_id);
-      if (left) return { revision, left };
+  async leftBehind({ ended, specs }: Deployed): Promise<LeftBehind | undefined> {
+    for (const id of ended.toReversed()) {
+      const { left } = await this.rollout(id);
+      if (left) return { revision: specs.get(id)!, left };
     }
     return undefined;
   }
@@ -90,16 +91,12 @@ export class RolloutReports {
   }
 
   /**
-   * Reports that the place is ready after a rollout, unless it is remembered as ready. If another process has said
-   * something else since then, the next task for the deployment settles it.
+   * Records the events that `decide` makes of the host's state, and returns the new state. Nothing is read where it makes
+   * none of the state that is remembered: if another process has said something since then, the next step settles it.
    */
-  async sayReady(target: Deployed): Promise<void> {
-    const said = { deployment_id: target.id, status: 'READY' } as const;
-    if (reportHost(said, Date.now())(await this.knownHost(target.id)).length > 0) await this.sayHost(target, said);
-  }
-
-  /** Records the events that `decide` makes of the host's state, and returns the new state. */
   async decideHost({ id, tenantId }: Deployed, decide: (state: Host) => HostEvent[]): Promise<Host> {
+    const known = await this.knownHost(id);
+    if (decide(known).length === 0) return known;
     return (await recorded(handle(this.store, hostModel, streamName('host', id), decide, metadata(tenantId)))).state;
   }
 

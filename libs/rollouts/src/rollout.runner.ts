@@ -4,9 +4,10 @@ import { nextTask, type Task } from './agenda';
 import { ExecutorUnreachable, recorded } from '@fairlead/executors';
 import { type Hold, RolloutAttempts } from './rollout.attempt';
 import { RolloutQueue } from './rollout.store';
-import { RolloutReports } from './rollout.reports';
+import { RolloutReports, type Seen } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import type { Deployed, Target } from './target';
+import type { Host } from './host';
+import type { Target } from './target';
 import { UpkeepService } from './upkeep.service';
 
 /**
@@ -69,7 +70,7 @@ export class RolloutRunner extends QueueWorker {
     const deploymentId = lease.item.id;
     await lease.see();
     const { state: target, version } = await this.reports.knownTarget(deploymentId, lease.noted);
-    const task = await this.taskOf(lease, target, isPrepared ? READY : undefined);
+    const { task, host } = await this.taskOf(lease, target, isPrepared ? READY : undefined);
     if (!target || task.kind === 'nothing') return 'nothing';
     // What is removed is removed in any case.
     const mayGoOn = async () =>
@@ -83,7 +84,8 @@ export class RolloutRunner extends QueueWorker {
       return 'nothing';
     }
     return lease.during(
-      (signal) => this.doTask(task, target, version, { signal, waits: () => this.leavePlace(lease, target.tenantId) }),
+      (signal) =>
+        this.doTask(task, { target, version, host }, { signal, waits: () => this.leavePlace(lease, target.tenantId) }),
       async (noted) => (await mayGoOn()) && same(task, await this.nextOf(deploymentId, noted)),
     );
   }
@@ -93,14 +95,16 @@ export class RolloutRunner extends QueueWorker {
    * to: a host that another process calls UNKNOWN has an item that has failed, or a task that reads it. For all that is
    * done to what runs, it is read.
    */
-  private async taskOf({ item }: Lease, target: Target, said?: typeof READY): Promise<Task> {
+  private async taskOf({ item }: Lease, target: Target, said?: typeof READY): Promise<{ task: Task; host: Host }> {
     if (item.failures === 0) {
-      const known = nextTask(target, { ...(await this.reports.knownHost(item.id)), ...said });
-      if (known.kind === 'roll out' || known.kind === 'ask') return known;
-      if (known.kind === 'nothing' && !this.upkeep.isPossible) return known;
+      const host = { ...(await this.reports.knownHost(item.id)), ...said };
+      const task = nextTask(target, host);
+      if (task.kind === 'roll out' || task.kind === 'ask') return { task, host };
+      if (task.kind === 'nothing' && !this.upkeep.isPossible) return { task, host };
     }
     const kept = target ? await this.upkeep.kept(target) : undefined;
-    return nextTask(target, { ...(await this.reports.host(item.id)), ...said }, kept);
+    const host = await this.reports.host(item.id);
+    return { task: nextTask(target, { ...host, ...said }, kept), host };
   }
 
   /**
@@ -122,17 +126,18 @@ export class RolloutRunner extends QueueWorker {
     await recorded(this.rollouts.leavePlace(lease.item.id));
   }
 
-  private async doTask(task: Task, target: Deployed, version: number, hold: Hold): Promise<Next> {
+  private async doTask(task: Task, seen: Seen, hold: Hold): Promise<Next> {
     const { signal } = hold;
+    const { target } = seen;
     try {
-      if (task.kind === 'prepare') await this.attempts.prepare(target, version, task.mayRun, hold);
-      if (task.kind === 'control') await this.upkeep.control(target, version, hold);
-      if (task.kind === 'remove') await this.attempts.remove(target, version, hold);
-      if (task.kind === 'restore') await this.upkeep.restore(target, version, task.broken, hold);
-      if (task.kind === 'resize') await this.upkeep.resize(target, version, hold);
-      if (task.kind === 'observe') await this.upkeep.observe(target, version, task.kept, hold);
+      if (task.kind === 'prepare') await this.attempts.prepare(seen, task.mayRun, hold);
+      if (task.kind === 'control') await this.upkeep.control(seen, hold);
+      if (task.kind === 'remove') await this.attempts.remove(seen, hold);
+      if (task.kind === 'restore') await this.upkeep.restore(seen, task.broken, hold);
+      if (task.kind === 'resize') await this.upkeep.resize(seen, hold);
+      if (task.kind === 'observe') await this.upkeep.observe(seen, task.kept, hold);
       if (task.kind !== 'roll out') return AFTER[task.kind] ?? 'nothing';
-      await this.attempts.rollOut(target, version, task.revision, hold);
+      await this.attempts.rollOut(seen, task.revision, hold);
       // Interrupted: there may be another one. Finished: the deployment says what is next.
       return signal.aborted ? 'more' : 'nothing';
     } catch (error) {

@@ -1,9 +1,8 @@
-import type { RevisionStatusChangedMessage } from '@fairlead/contracts';
+import { isRunning, type RevisionStatusChangedMessage } from '@fairlead/contracts';
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Executor } from '@fairlead/executors';
-import { isRunning } from './target';
 import { RolloutQueue } from './rollout.store';
 
 /** Hears of what may have to be done. What it is, the deployment's stream tells when it is done. */

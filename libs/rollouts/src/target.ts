@@ -1,12 +1,18 @@
-import type {
-  ControlAction,
-  DeploymentCreatedMessage,
-  DeploymentPatchedMessage,
-  RevisionActivatedMessage,
-  RevisionCreatedMessage,
-  RevisionStatusChangedMessage,
-  SealedSecret,
-  SourceConfigMessage,
+import {
+  artefactOf,
+  type ControlAction,
+  type DeploymentCreatedMessage,
+  type DeploymentPatchedMessage,
+  hasEnded,
+  NO_TURNS,
+  type RevisionActivatedMessage,
+  type RevisionCreatedMessage,
+  type RevisionSpec,
+  type RevisionStatusChangedMessage,
+  type SealedSecret,
+  type SourceConfig,
+  turned,
+  type Turns,
 } from '@fairlead/contracts';
 import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
 
@@ -15,7 +21,7 @@ export type TargetEvent =
   | DomainEvent<
       'DeploymentCreated',
       DeploymentCreatedMessage & {
-        readonly source_config: SourceConfigMessage;
+        readonly source_config: SourceConfig;
         readonly secrets: readonly SealedSecret[];
       }
     >
@@ -23,55 +29,46 @@ export type TargetEvent =
   | DomainEvent<'RevisionCreated', RevisionCreatedMessage>
   | DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>
   | DomainEvent<'RevisionActivated', RevisionActivatedMessage>
+  | DomainEvent<'TracingProjectNamed', { readonly name: string }>
   | DomainEvent<'DeploymentStopRequested' | 'DeploymentStartRequested' | 'DeploymentRestartRequested', unknown>
   | DomainEvent<'DeploymentDeletionRequested' | 'DeploymentDeleted', unknown>;
 
 interface Sizes {
-  readonly resource_spec?: RevisionCreatedMessage['resource_spec'];
+  readonly resource_spec?: RevisionSpec['resource_spec'];
 }
 
-/** A deployment as something to roll revisions out to, folded from its stream. */
-export interface Deployed {
+/** A deployment as something to roll revisions out to: its turns, and what its revisions run with. */
+export interface Deployed extends Turns {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
-  readonly config: SourceConfigMessage;
+  readonly config: SourceConfig;
   /** Secrets of the newest revision, or of the deployment while it has none. */
   readonly secrets: readonly SealedSecret[];
-  /** Ids of all there ever were. */
+  /** Name of its tracing project. */
+  readonly project: string;
+  /** Ids of all revisions there ever were. */
   readonly revisions: ReadonlySet<string>;
-  /** Revisions that wait, oldest first. */
-  readonly queued: readonly RevisionCreatedMessage[];
-  /** The only one that may be worked on. */
-  readonly running: RevisionCreatedMessage | null;
-  readonly latest: { readonly revision_id: string; readonly status: string } | null;
-  /** The revision that runs, and what deployed it: not known of those that earlier versions deployed. */
-  readonly active: ActiveRevision | null;
-  /** The revision that ran before it. */
-  readonly previous: ActiveRevision | null;
+  /** The revisions that wait, run, are active, were active before, or have ended. */
+  readonly specs: ReadonlyMap<string, RevisionSpec>;
+  /** Status of the newest revision; null while there is none. */
+  readonly latestStatus: string | null;
+  /** The revision that was active before the active one. */
+  readonly previous_revision_id: string | null;
   /** The last revision that a newer one has replaced before it was ready. */
-  readonly replaced: { readonly revision_id: string; readonly by: string } | null;
+  readonly replacement: { readonly revision_id: string; readonly by: string } | null;
   /**
-   * Revisions that have ended since the active one was activated, oldest first, or the last of them: they may have left
-   * something behind.
+   * Ids of revisions that have ended since the active one was activated, oldest first, or the last of them: they may
+   * have left something behind.
    */
-  readonly ended: readonly RevisionCreatedMessage[];
+  readonly ended: readonly string[];
   /** The version of the stream in which its sizes were last changed without a revision; 0: never. */
   readonly sized: number;
-  /** Somebody has stopped it and not started it again. */
-  readonly stopped: boolean;
   /**
    * The last action that is to be carried out on the running program, and the version of the stream that asks for it.
    */
   readonly control: { readonly action: ControlAction; readonly version: number } | null;
   readonly deleting: boolean;
-  readonly removed: boolean;
-}
-
-interface ActiveRevision {
-  readonly revision_id: string;
-  readonly executor?: string;
-  readonly revision?: RevisionCreatedMessage;
 }
 
 /** A deployment, or null before its stream begins. */
@@ -86,48 +83,45 @@ export const targetModel: Model<Target, TargetEvent> = {
   evolve(state, event: Recorded<TargetEvent>) {
     if (event.type === 'DeploymentCreated') {
       const { deployment_id: id, tenant_id: tenantId, name, source_config: config, secrets } = event.data;
-      const none = {
-        revisions: new Set<string>(),
-        queued: [],
-        running: null,
-        latest: null,
-        active: null,
-        previous: null,
-        replaced: null,
-        ended: [],
-        sized: 0,
-        stopped: false,
-        control: null,
+      return {
+        ...{ ...NO_TURNS, id, tenantId, name, project: name, config, secrets },
+        ...{ revisions: new Set(), specs: new Map(), ended: [] },
+        ...{ latestStatus: null, previous_revision_id: null, replacement: null, control: null },
+        ...{ sized: 0, deleting: false },
       };
-      return { id, tenantId, name, config, secrets, ...none, deleting: false, removed: false };
     }
-    return state && { ...state, ...change(state, event) };
+    return state && { ...state, ...turned(state, event), ...change(state, event) };
   },
 };
 
+/** The members that an event changes and that only rollouts have. */
 function change(
   state: Deployed,
   event: Recorded<Exclude<TargetEvent, { type: 'DeploymentCreated' }>>,
 ): Partial<Deployed> {
+  const { version } = event;
   switch (event.type) {
     case 'DeploymentPatched':
-      return patched(state, event.data.source_config, event.version);
-    case 'RevisionCreated':
-      return created(state, event.data);
+      return patched(state, event.data.source_config, version);
+    case 'RevisionCreated': {
+      const { revision_id: id, secrets } = event.data;
+      const [revisions, specs] = [new Set(state.revisions).add(id), new Map(state.specs).set(id, event.data)];
+      return { revisions, specs, secrets, latestStatus: 'QUEUED' };
+    }
     case 'RevisionStatusChanged':
       return moved(state, event.data);
     case 'RevisionActivated':
-      return activated(state, event.data, event.version);
+      return activated(state, event.data, version);
+    case 'TracingProjectNamed':
+      return { project: event.data.name };
     case 'DeploymentStopRequested':
-      return { stopped: true, control: { action: 'stop', version: event.version } };
+      return { control: { action: 'stop', version } };
     case 'DeploymentStartRequested':
-      return { stopped: false, control: { action: 'start', version: event.version } };
+      return { control: { action: 'start', version } };
     case 'DeploymentRestartRequested':
-      return { control: { action: 'restart', version: event.version } };
+      return { control: { action: 'restart', version } };
     case 'DeploymentDeletionRequested':
       return { deleting: true };
-    case 'DeploymentDeleted':
-      return { removed: true };
     default:
       return {};
   }
@@ -136,73 +130,59 @@ function change(
 /** Sizes are those of the deployment: they hold for every revision of it that runs, or will. */
 function patched(
   state: Deployed,
-  source_config: (SourceConfigMessage & Sizes) | undefined,
+  source_config: (SourceConfig & Sizes) | undefined,
   version: number,
 ): Partial<Deployed> {
   const config = { ...state.config, ...source_config };
   const resource_spec = source_config?.resource_spec;
   if (!resource_spec) return { config };
-  const sized = <T extends RevisionCreatedMessage | null | undefined>(revision: T): T =>
-    revision && { ...revision, resource_spec };
-  const resized = (one: ActiveRevision | null) => one && { ...one, revision: sized(one.revision) };
-  const [active, previous] = [resized(state.active), resized(state.previous)];
-  return { config, active, previous, running: sized(state.running), queued: state.queued.map(sized), sized: version };
-}
-
-function created(state: Deployed, revision: RevisionCreatedMessage): Partial<Deployed> {
-  const revisions = new Set(state.revisions).add(revision.revision_id);
-  const latest = { revision_id: revision.revision_id, status: 'QUEUED' };
-  return { revisions, queued: [...state.queued, revision], secrets: revision.secrets, latest };
-}
-
-const RUNNING = ['CREATING', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'];
-
-/** True when a revision of this status is the running one of its deployment. */
-export function isRunning(status: string): boolean {
-  return RUNNING.includes(status);
+  const specs = new Map(state.specs);
+  for (const [id, spec] of specs) if (!state.ended.includes(id)) specs.set(id, { ...spec, resource_spec });
+  return { config, specs, sized: version };
 }
 
 function moved(
-  state: Deployed,
+  { queued, running, ...state }: Deployed,
   { revision_id: id, status, replaced_by: by }: RevisionStatusChangedMessage,
 ): Partial<Deployed> {
-  const latest = state.latest?.revision_id === id ? { revision_id: id, status } : state.latest;
-  if (status === 'UNKNOWN') return { latest };
-  const waiting = state.queued.find((revision) => revision.revision_id === id);
-  const queued = waiting ? state.queued.filter((revision) => revision !== waiting) : state.queued;
-  if (isRunning(status)) return { queued, latest, running: waiting ?? state.running };
-  const gone = waiting ?? (state.running?.revision_id === id ? state.running : undefined);
-  const ended = gone && status !== 'SKIPPED' ? [...state.ended, gone].slice(-MOST_ENDED) : state.ended;
-  const replaced = by === undefined ? state.replaced : { revision_id: id, by };
-  return { queued, latest, running: gone && !waiting ? null : state.running, replaced, ended };
+  const latestStatus = state.latest_revision_id === id ? status : state.latestStatus;
+  const isKnown = running?.id === id || queued.some((waiting) => waiting.id === id);
+  if (!isKnown || !hasEnded(status)) return { latestStatus };
+  const replacement = by === undefined ? state.replacement : { revision_id: id, by };
+  const ended = status === 'SKIPPED' ? state.ended : [...state.ended, id].slice(-MOST_ENDED);
+  const gone = [id, ...state.ended].filter((other) => !ended.includes(other));
+  return { latestStatus, replacement, ended, specs: without(state, gone) };
 }
 
 /** Deploying has started it, also when it was stopped before: it is stopped again. */
-function activated(
-  state: Deployed,
-  { revision_id, executor }: RevisionActivatedMessage,
-  version: number,
-): Partial<Deployed> {
-  const found = state.ended.find((ended) => ended.revision_id === revision_id);
-  const revision = found ?? (state.previous?.revision_id === revision_id ? state.previous.revision : undefined);
+function activated(state: Deployed, { revision_id }: RevisionActivatedMessage, version: number): Partial<Deployed> {
+  const { active_revision_id: previous_revision_id, previous_revision_id: before, ended } = state;
+  const gone = [...ended, before ?? ''].filter((id) => id !== revision_id && id !== previous_revision_id);
   const control = state.stopped ? ({ action: 'stop', version } as const) : null;
-  return { active: { revision_id, executor, revision }, previous: state.active, ended: [], control };
+  return { previous_revision_id, ended: [], control, specs: without(state, gone) };
 }
 
-const ARTEFACTS: Readonly<Record<string, 'image_uri' | 'source_tarball_path'>> = {
-  external_container: 'image_uri',
-  internal_container: 'image_uri',
-  internal_source: 'source_tarball_path',
-};
-const BUILT = ['codehost', 'internal_source', 'internal_template'];
+function without({ specs }: Pick<Deployed, 'specs'>, ids: readonly string[]): Deployed['specs'] {
+  return new Map([...specs].filter(([id]) => !ids.includes(id)));
+}
 
-/** True when a revision of the source is built before it is deployed. */
-export function isBuilt(source: string): boolean {
-  return BUILT.includes(source);
+/** The active revision; undefined before there is one. */
+export function activeOf({ specs, active_revision_id }: Deployed): RevisionSpec | undefined {
+  return specs.get(active_revision_id ?? '');
+}
+
+/** The only revision that may be worked on. */
+export function runningOf({ specs, running }: Deployed): RevisionSpec | undefined {
+  return specs.get(running?.id ?? '');
+}
+
+/** The newest revision that waits. */
+export function newestOf({ specs, queued }: Deployed): RevisionSpec | undefined {
+  return specs.get(queued.at(-1)?.id ?? '');
 }
 
 /** The member that should say what a revision runs and does not; undefined when it does. */
-export function lackingArtefact({ source, source_revision_config }: RevisionCreatedMessage): string | undefined {
-  const member = ARTEFACTS[source] ?? 'repo_ref';
+export function lackingArtefact({ source, source_revision_config }: RevisionSpec): string | undefined {
+  const member = artefactOf(source);
   return source_revision_config[member] === undefined ? member : undefined;
 }

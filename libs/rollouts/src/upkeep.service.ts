@@ -1,4 +1,4 @@
-import type { ControlAction, HostStatusReportedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
+import type { ControlAction, HostStatusReportedMessage, RevisionSpec } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { withTimeLimit } from '@fairlead/schema';
 import {
@@ -11,12 +11,12 @@ import {
   type Upkeep,
 } from '@fairlead/executors';
 import { noteControl, noteSizes, reportDrift, reportHost } from './host';
-import type { Deployed } from './target';
+import { activeOf, type Deployed } from './target';
 import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
 import { restored } from './rollout';
 import { type Hold, messageOf, RolloutAttempts } from './rollout.attempt';
-import { RolloutReports } from './rollout.reports';
+import { RolloutReports, type Seen } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 
 const DONE = { stop: 'Stopped.', start: 'Started.', restart: 'Restarted.' };
@@ -42,7 +42,7 @@ export class UpkeepService {
     if (!this.executor.upkeep) return NONE;
     const { revision, left = 'nothing' } = (await this.reports.leftBehind(target)) ?? {};
     const broken = left === 'something' ? revision : undefined;
-    const isOurs = target.active?.executor === this.executor.name;
+    const isOurs = target.executor === this.executor.name;
     const what = this.options.onFailure === 'rollback' ? { broken } : { kept: broken };
     return { ...what, isActive: isOurs && !broken, mayRun: isOurs || left !== 'nothing' };
   }
@@ -51,18 +51,19 @@ export class UpkeepService {
    * Lets the active revision run again in place of one that was not deployed, or nothing when there is none. It says in
    * the log of that one what has become of it. @throws ExecutorUnreachable
    */
-  async restore(target: Deployed, version: number, broken: RevisionCreatedMessage, hold: Hold): Promise<void> {
+  async restore(seen: Seen, broken: RevisionSpec, hold: Hold): Promise<void> {
+    const { target } = seen;
     const log = this.logs.open(target.id, broken.revision_id);
     const revision = target.stopped ? undefined : this.activeRevision(target);
     const what = revision ? `Revision ${revision.revision_id}` : 'The deployment';
     const failed = `${what} ${revision ? 'does not run again' : 'may still run'}`;
-    const reason = await this.keep(target, log, failed, hold, async (upkeep, step) => {
+    const reason = await this.keep(seen, log, failed, hold, async (upkeep, step) => {
       if (revision) {
         await step.log('INFO', `${what} is applied again, because this one was not deployed.`);
-        await upkeep.restore(await this.active(target, version, revision, log), step);
+        await upkeep.restore(await this.active(seen, revision, log), step);
         await step.log('INFO', `${what} runs again.`);
       } else {
-        await upkeep.halt(await this.attempts.assignment(target, version, target.secrets, log), step);
+        await upkeep.halt(await this.attempts.assignment(seen, target.secrets, log), step);
         const why = target.stopped ? 'somebody has stopped it' : 'no revision of this deployment has been deployed';
         await step.log('INFO', `Nothing runs: ${why}.`);
       }
@@ -72,13 +73,14 @@ export class UpkeepService {
   }
 
   /** Applies sizes that have changed without a revision. @throws ExecutorUnreachable */
-  async resize(target: Deployed, version: number, hold: Hold): Promise<void> {
+  async resize(seen: Seen, hold: Hold): Promise<void> {
+    const { target } = seen;
     const revision = this.activeRevision(target);
     if (!revision) return;
     const log = this.logs.open(target.id, revision.revision_id);
-    const reason = await this.keep(target, log, 'The new sizes do not run', hold, async (upkeep, step) => {
+    const reason = await this.keep(seen, log, 'The new sizes do not run', hold, async (upkeep, step) => {
       await step.log('INFO', 'The sizes have changed: the revision is applied again.');
-      await upkeep.restore(await this.active(target, version, revision, log), step);
+      await upkeep.restore(await this.active(seen, revision, log), step);
       await step.log('INFO', 'The revision runs with its new sizes.');
     });
     await this.reports.decideHost(target, noteSizes(target.id, target.sized, reason));
@@ -88,14 +90,15 @@ export class UpkeepService {
    * Stops, starts or restarts what runs, as the deployment asks for. What this executor cannot do, or does not succeed
    * in, the log and the health tell; what did not stop is UNKNOWN. @throws ExecutorUnreachable
    */
-  async control(target: Deployed, version: number, hold: Hold): Promise<void> {
-    const { active, control } = target;
+  async control(seen: Seen, hold: Hold): Promise<void> {
+    const { target } = seen;
+    const { active_revision_id, control } = target;
     if (!control) return;
     const { action } = control;
-    const log = this.logs.open(target.id, active?.revision_id ?? null);
+    const log = this.logs.open(target.id, active_revision_id);
     let reason: string | undefined;
     try {
-      await this.carryOut(target, version, action, log, hold);
+      await this.carryOut(seen, action, log, hold);
       await log.write('deploy', 'INFO', DONE[action]);
     } catch (error) {
       hold.signal.throwIfAborted();
@@ -113,20 +116,15 @@ export class UpkeepService {
     await this.reports.decideHost(target, noteControl(target.id, control.version, reason));
   }
 
-  private async carryOut(
-    target: Deployed,
-    version: number,
-    action: ControlAction,
-    log: RolloutLog,
-    hold: Hold,
-  ): Promise<void> {
+  private async carryOut(seen: Seen, action: ControlAction, log: RolloutLog, hold: Hold): Promise<void> {
     const { executor } = this;
+    const { target } = seen;
     const revision = this.activeRevision(target);
     if (!revision || !executor.control) {
-      const by = target.active?.executor ?? 'an earlier version';
+      const by = target.executor ?? 'an earlier version';
       throw new NotOurs(`It cannot ${action}: ${by} deployed it, and this server has the executor ${executor.name}.`);
     }
-    const assignment = await this.active(target, version, revision, log);
+    const assignment = await this.active(seen, revision, log);
     await withTimeLimit(this.options.timeLimit, [hold.signal], (signal) =>
       executor.control!(assignment, action, log.step('deploy', signal, hold.waits)),
     );
@@ -140,23 +138,18 @@ export class UpkeepService {
    * Says whether the active revision runs, and nothing else. `kept` has been left in its place: that is never as it
    * should be, and what others change of it is not undone. @throws ExecutorUnreachable
    */
-  async observe(
-    target: Deployed,
-    version: number,
-    kept: RevisionCreatedMessage | undefined,
-    hold: Hold,
-  ): Promise<void> {
+  async observe(seen: Seen, kept: RevisionSpec | undefined, hold: Hold): Promise<void> {
+    const { target, host: before } = seen;
     const revision = kept ?? this.activeRevision(target);
     if (!revision) return;
     const log = this.logs.open(target.id, revision.revision_id);
     const failed = kept
       ? `Revision ${kept.revision_id} was not deployed and stays (ON_FAILURE=keep)`
       : 'The revision does not run as it should';
-    await this.keep(target, log, failed, hold, async (upkeep, step) => {
-      const assignment = await this.active(target, version, revision, log);
+    await this.keep(seen, log, failed, hold, async (upkeep, step) => {
+      const assignment = await this.active(seen, revision, log);
       const { drift, trouble, processes = [], isRestarting = false } = await upkeep.observe(assignment, step);
       const said = drift.length > 0 && `What runs was changed: ${drift.join(', ')}.`;
-      const before = await this.reports.host(target.id);
       const { drift: now } = await this.reports.decideHost(target, reportDrift(target.id, revision.revision_id, drift));
       if (said && before.drift !== now) await step.log('WARNING', said);
       if (said && this.options.onDrift === 'repair' && !kept) {
@@ -181,7 +174,7 @@ export class UpkeepService {
    * why it is not, which is logged after `failed`. @throws ExecutorUnreachable
    */
   private async keep(
-    target: Deployed,
+    { target, host: before }: Seen,
     log: RolloutLog,
     failed: string,
     hold: Hold,
@@ -189,7 +182,6 @@ export class UpkeepService {
   ): Promise<string | undefined> {
     const { upkeep } = this.executor;
     if (!upkeep) return undefined;
-    const before = await this.reports.host(target.id);
     let said: HostStatusReportedMessage = { deployment_id: target.id, status: 'READY' };
     try {
       const isKnown = await withTimeLimit(this.options.timeLimit, [hold.signal], (signal) =>
@@ -214,19 +206,14 @@ export class UpkeepService {
     return said.reason;
   }
 
-  private async active(
-    target: Deployed,
-    version: number,
-    revision: RevisionCreatedMessage,
-    log: RolloutLog,
-  ): Promise<RevisionAssignment> {
-    const assignment = await this.attempts.assignment(target, version, revision.secrets, log);
+  private async active(seen: Seen, revision: RevisionSpec, log: RolloutLog): Promise<RevisionAssignment> {
+    const assignment = await this.attempts.assignment(seen, revision.secrets, log);
     return { ...assignment, revision, commit: null, source: async () => undefined };
   }
 
   /** The active revision, unless another executor deployed it. */
-  private activeRevision({ active }: Deployed): RevisionCreatedMessage | undefined {
-    return [undefined, this.executor.name].includes(active?.executor) ? active?.revision : undefined;
+  private activeRevision(target: Deployed): RevisionSpec | undefined {
+    return [undefined, this.executor.name].includes(target.executor) ? activeOf(target) : undefined;
   }
 }
 

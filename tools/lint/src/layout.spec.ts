@@ -28,6 +28,21 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
   ['an application', 'libs/service/src/run.ts', `import '../../../apps/cli/src/main';`, 'boundaries/dependencies'],
   ['a database', 'libs/deployments/src/deployment/deployment.ts', `import 'pg';`, 'no-restricted-imports'],
   ['a library of ours', 'apps/cli/src/main.ts', `import '@fairlead/schema';`, 'no-restricted-imports'],
+  ...['libs/executors/src/record/reports.ts', 'libs/executors/src/record/reports.store.ts'].map(
+    (path) =>
+      [
+        'an event, which executors do not know',
+        path,
+        `import type { RevisionCreatedMessage } from '@fairlead/contracts';\nexport type One = RevisionCreatedMessage;`,
+        'no-restricted-imports',
+      ] as const,
+  ),
+  ['a database', 'libs/executors/src/record/reports.ts', `import 'pg';`, 'no-restricted-imports'],
+  [
+    'what is to run, which executors are given',
+    'libs/executors/src/record/reports.store.ts',
+    `import type { RevisionSpec } from '@fairlead/contracts';\nexport type One = RevisionSpec;`,
+  ],
   ['nothing, but has an ending of its own', 'libs/audit/src/audit.gadget.ts', '', 'fairlead/file-names'],
   ['a foundation, which is allowed', 'libs/audit/src/audit.queries.ts', `import '@fairlead/eventing';`],
   ['a database, which a store may', 'libs/audit/src/audit.store.ts', `import 'pg';`],

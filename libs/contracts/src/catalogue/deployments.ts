@@ -7,9 +7,9 @@ import type {
   DeploymentPatchedMessage,
   RevisionActivatedMessage,
   RevisionCreatedMessage,
-  RevisionSourceMessage,
+  RevisionSource,
   RevisionStatusChangedMessage,
-  SourceConfigMessage,
+  SourceConfig,
 } from '../rollouts';
 import { ID, idOrNull, members, ref, TEXT, TEXT_OR_NULL } from './payload';
 import type { Row } from './row';
@@ -192,7 +192,7 @@ function changedMembers({ source_config, ...others }: DeploymentPatchedMessage):
   return [...Object.keys(source_config ?? {}).map((name) => `source_config.${name}`), ...Object.keys(others)];
 }
 
-function publicConfig(config: SourceConfigMessage) {
+function publicConfig(config: SourceConfig) {
   const { integration_id, repo_url, deployment_type, build_on_push, build_on_push_paths, custom_url, listener_id } =
     config;
   return {
@@ -202,7 +202,7 @@ function publicConfig(config: SourceConfigMessage) {
   };
 }
 
-function publicRevision(config: RevisionSourceMessage) {
+function publicRevision(config: RevisionSource) {
   const { repo_ref, repo_commit_sha, graph_config_path, image_uri, source_tarball_path } = config;
   return { repo_ref, repo_commit_sha, graph_config_path, image_uri, source_tarball_path };
 }

@@ -3,6 +3,8 @@ import type {
   CommandStartedMessage,
   DeploymentStatusReportedMessage,
   PushCause,
+  RevisionActivatedMessage,
+  RevisionStatusChangedMessage,
 } from '@fairlead/contracts';
 import type { DomainEvent, Sealed } from '@fairlead/eventing';
 
@@ -21,21 +23,6 @@ export const DEPLOYMENT_TYPES = ['dev_free', 'dev', 'prod', 'serverless', 'dev_z
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 
 export type DeploymentStatus = 'AWAITING_DATABASE' | 'READY' | 'UNUSED' | 'AWAITING_DELETE' | 'UNKNOWN';
-
-export type RevisionStatus =
-  | 'CREATING'
-  | 'QUEUED'
-  | 'AWAITING_BUILD'
-  | 'BUILDING'
-  | 'AWAITING_DEPLOY'
-  | 'DEPLOYING'
-  | 'DEPLOYED'
-  | 'CREATE_FAILED'
-  | 'BUILD_FAILED'
-  | 'DEPLOY_FAILED'
-  | 'SKIPPED'
-  | 'INTERRUPTED'
-  | 'UNKNOWN';
 
 /** Sizing and pod additions, member by member as the caller gave them. */
 export type ResourceSpec = { readonly [member: string]: Json };
@@ -135,27 +122,8 @@ type RevisionCreated = DomainEvent<
     readonly push?: PushCause;
   }
 >;
-type RevisionStatusChanged = DomainEvent<
-  'RevisionStatusChanged',
-  {
-    readonly revision_id: string;
-    readonly previous_status: RevisionStatus;
-    readonly status: RevisionStatus;
-    /** The newer revision for which this one was INTERRUPTED before it was ready. */
-    readonly replaced_by?: string;
-  }
->;
-type RevisionActivated = DomainEvent<
-  'RevisionActivated',
-  {
-    readonly revision_id: string;
-    readonly previous_revision_id: string | null;
-    /** Name of the executor that deployed it; absent in events of earlier versions. */
-    readonly executor?: string;
-    /** Why it has taken its place back from the one before; absent when it was deployed. */
-    readonly reason?: string;
-  }
->;
+type RevisionStatusChanged = DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>;
+type RevisionActivated = DomainEvent<'RevisionActivated', RevisionActivatedMessage>;
 /** The commit of a revision's `repo_ref` when its code host was asked. */
 type RevisionCommitResolved = DomainEvent<
   'RevisionCommitResolved',

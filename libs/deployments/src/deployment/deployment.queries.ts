@@ -1,7 +1,8 @@
 import { type Dialect, toWire } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import type { RevisionStatus, Source } from './deployment-events';
+import type { RevisionStatus } from '@fairlead/contracts';
+import type { Source } from './deployment-events';
 import type { RevisionRow } from '../revision/revision.projection';
 
 export interface Page {

@@ -15,11 +15,11 @@ import {
   type DeploymentState,
 } from './deployment';
 import { deploymentOf, deploymentRecord, unshownPart } from './record';
-import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from './deployment-events';
+import type { DeploymentEvent, Secret, Snapshot } from './deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment } from './deployment.errors';
 import { RevisionEnded, RevisionWaits } from '../revision/revision.errors';
 import { interrupt, redeploy, reportRevision, revisionsModel } from '../revision/revision';
-import { isRunning } from '../revision/revision-status';
+import { isRunning, type RevisionStatus } from '@fairlead/contracts';
 import { buildPush } from '../source/push';
 import { imageVersion } from '../source/image-reference';
 import type { Hosting } from '../source/source-rules';

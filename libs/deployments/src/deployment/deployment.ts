@@ -1,10 +1,9 @@
-import type { DeploymentStatusReportedMessage } from '@fairlead/contracts';
+import { type DeploymentStatusReportedMessage, NO_TURNS, turned, type Turns } from '@fairlead/contracts';
 import { type Aggregate, type Model, type Recorded, same } from '@fairlead/eventing';
 import type {
   Agent,
   DeploymentEvent,
   DeploymentStatus,
-  RevisionStatus,
   Secret,
   SecretReference,
   Snapshot,
@@ -13,10 +12,9 @@ import type {
   SourceRevisionConfig,
 } from './deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound } from './deployment.errors';
-import { hasEnded, isRunning } from '../revision/revision-status';
 
 /** A deployment as its events tell it. */
-export interface Deployment {
+export interface Deployment extends Turns {
   readonly id: string;
   readonly tenant_id: string;
   readonly name: string;
@@ -40,20 +38,8 @@ export interface Deployment {
   readonly status_reason?: string;
   /** Present while it is UNKNOWN because all its processes end again and again. */
   readonly crash_looping?: true;
-  readonly latest_revision_id: string | null;
-  readonly active_revision_id: string | null;
-  /** Name of the executor that deployed the active revision. */
-  readonly executor?: string;
-  /** Present while somebody has stopped it. */
-  readonly stopped?: true;
   /** Name of its tracing project, when that is not its own. */
   readonly tracing_project?: string;
-  /** Revisions that wait, oldest first. */
-  readonly queued: readonly { readonly id: string; readonly source: Source }[];
-  /** Revisions in a row that newer ones have replaced before they were ready. */
-  readonly replaced?: number;
-  readonly running: { readonly id: string; readonly status: RevisionStatus; readonly commit?: string } | null;
-  readonly removed: boolean;
   /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
   readonly build_on_push_paused?: boolean;
   /** Number of events that changed something clients may change. It is the ETag: no rollout of its own changes it. */
@@ -91,7 +77,7 @@ function evolve(state: DeploymentState, event: Recorded<DeploymentEvent>): Deplo
   if (event.type === 'DeploymentCreated') return created(event.data, event.time);
   if (!state) return state;
   const edition = state.edition + Number(WISHES.has(event.type));
-  return { ...state, ...change(state, event), edition, updated_at: event.time };
+  return { ...state, ...turned(state, event), ...change(state, event), edition, updated_at: event.time };
 }
 
 function created(data: (DeploymentEvent & { type: 'DeploymentCreated' })['data'], time: string): Deployment {
@@ -106,11 +92,7 @@ function created(data: (DeploymentEvent & { type: 'DeploymentCreated' })['data']
     created_at: time,
     updated_at: time,
     status: 'AWAITING_DATABASE',
-    latest_revision_id: null,
-    active_revision_id: null,
-    queued: [],
-    running: null,
-    removed: false,
+    ...NO_TURNS,
     edition: 1,
   };
 }
@@ -133,10 +115,6 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
       };
     case 'RevisionCreated':
       return revisionCreated(state, event.data);
-    case 'RevisionStatusChanged':
-      return revisionMoved(state, event.data);
-    case 'RevisionActivated':
-      return { active_revision_id: event.data.revision_id, executor: event.data.executor };
     case 'RevisionCommitResolved':
       return commitResolved(state, event.data);
     case 'BuildOnPushPaused':
@@ -147,14 +125,8 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
       return { upload_paths: [...state.upload_paths, event.data.object_path] };
     case 'DeploymentTagged':
       return { tag_value_ids: event.data.tag_value_ids };
-    case 'DeploymentStopRequested':
-      return { stopped: true };
-    case 'DeploymentStartRequested':
-      return { stopped: undefined };
     case 'DeploymentDeletionRequested':
       return { status: 'AWAITING_DELETE' };
-    case 'DeploymentDeleted':
-      return { removed: true };
     default:
       return {};
   }
@@ -169,7 +141,7 @@ function usedAgain({ status }: Deployment): Partial<Deployment> {
   return status === 'UNUSED' ? { status: 'READY' } : {};
 }
 
-function revisionCreated(state: Deployment, snapshot: Snapshot & { revision_id: string }): Partial<Deployment> {
+function revisionCreated(state: Deployment, snapshot: Snapshot): Partial<Deployment> {
   const { source, source_revision_config, resource_spec, secrets, secret_references } = snapshot;
   return {
     ...usedAgain(state),
@@ -179,31 +151,15 @@ function revisionCreated(state: Deployment, snapshot: Snapshot & { revision_id: 
     own_revision_config: source === state.source ? source_revision_config : state.own_revision_config,
     secrets,
     secret_references,
-    latest_revision_id: snapshot.revision_id,
-    queued: [...state.queued, { id: snapshot.revision_id, source }],
   };
 }
 
 function commitResolved(state: Deployment, resolved: { revision_id: string; repo_commit_sha: string }) {
   const { repo_commit_sha, revision_id } = resolved;
-  const running = state.running?.id === revision_id && { running: { ...state.running, commit: repo_commit_sha } };
-  if (state.latest_revision_id !== revision_id) return { ...running };
+  if (state.latest_revision_id !== revision_id) return {};
   const source_revision_config = { ...state.source_revision_config, repo_commit_sha };
   const isOwn = state.revision_source === state.source;
-  return { ...running, source_revision_config, ...(isOwn && { own_revision_config: source_revision_config }) };
-}
-
-function revisionMoved(
-  state: Deployment,
-  { revision_id: id, status, replaced_by }: (DeploymentEvent & { type: 'RevisionStatusChanged' })['data'],
-): Partial<Deployment> {
-  const queued = state.queued.some((waiting) => waiting.id === id)
-    ? state.queued.filter((waiting) => waiting.id !== id)
-    : state.queued;
-  const { running } = state;
-  if (isRunning(status)) return { queued, running: { ...(running?.id === id && running), id, status } };
-  if (running?.id !== id || !hasEnded(status)) return { queued };
-  return { queued, running: null, replaced: replaced_by === undefined ? undefined : (state.replaced ?? 0) + 1 };
+  return { source_revision_config, ...(isOwn && { own_revision_config: source_revision_config }) };
 }
 
 /** Snapshot that a revision would have if it were made now. */

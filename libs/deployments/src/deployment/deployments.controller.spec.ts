@@ -2,7 +2,7 @@ import { handle, load, nameStream, owned, streamName, Vault } from '@fairlead/ev
 import { OTHER_TENANT, type Sent, TENANT } from '@fairlead/edge/testing';
 import { deploymentAggregate, deploymentModel } from './deployment';
 import { reportRevision } from '../revision/revision';
-import type { RevisionStatus } from './deployment-events';
+import type { RevisionStatus } from '@fairlead/contracts';
 import { INTEGRATION, LISTENER, REPOSITORY, uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 

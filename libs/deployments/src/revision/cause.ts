@@ -1,7 +1,6 @@
-import type { PushCause } from '@fairlead/contracts';
+import { hasEnded, type PushCause } from '@fairlead/contracts';
 import type { Recorded } from '@fairlead/eventing';
 import type { DeploymentEvent } from '../deployment/deployment-events';
-import { hasEnded } from './revision-status';
 
 /** The actor that made a revision, the reason, and when it ran. */
 interface Cause {

@@ -1,12 +1,9 @@
+import { isBuilt, type RevisionStatus, type Turns } from '@fairlead/contracts';
 import type { Deployment } from '../deployment/deployment';
-import type { DeploymentEvent, RevisionStatus } from '../deployment/deployment-events';
-import { isBuilt } from '../source/source-rules';
+import type { DeploymentEvent } from '../deployment/deployment-events';
 
 /** Replacements in a row after which the next revision waits, so that pushes cannot keep a deployment from being ready. */
 const MOST_REPLACED = 3;
-
-/** The members of a deployment that say whose turn it is. */
-type Turns = Pick<Deployment, 'queued' | 'running' | 'replaced'>;
 
 /** A new revision, which takes the place of the running one when that is not ready yet. */
 export function createRevision(
@@ -18,7 +15,11 @@ export function createRevision(
 }
 
 /** Ends the running revision while it is DEPLOYING and a newer one waits, which then runs. */
-export function replaceRunning({ queued, running, replaced = 0 }: Turns): DeploymentEvent[] {
+export function replaceRunning({
+  queued,
+  running,
+  replaced = 0,
+}: Omit<Turns, 'removed' | `${string}_id`>): DeploymentEvent[] {
   const newest = queued.at(-1);
   if (!newest || running?.status !== 'DEPLOYING' || replaced >= MOST_REPLACED) return [];
   const data = { revision_id: running.id, previous_status: running.status, status: 'INTERRUPTED' as const };

@@ -1,5 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { RevisionStatus, Source } from '../deployment/deployment-events';
+import type { RevisionStatus } from '@fairlead/contracts';
+import type { Source } from '../deployment/deployment-events';
 
 @Entity('revisions')
 @Index('revisions_page', ['deployment_id', 'number'])

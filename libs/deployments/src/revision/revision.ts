@@ -1,9 +1,9 @@
 import type { Model, Recorded } from '@fairlead/eventing';
 import { checkChangeable, type Deployment, type DeploymentState, snapshotOf } from '../deployment/deployment';
-import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from '../deployment/deployment-events';
+import type { DeploymentEvent, Secret, Snapshot } from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
-import { hasEnded, isRunning } from './revision-status';
+import { hasEnded, isRunning, type RevisionStatus } from '@fairlead/contracts';
 import { resolveCommit } from '../source/push';
 import { checkArtefact, checkAvailable, type Hosting } from '../source/source-rules';
 import { createRevision, moved, replaceRunning, runNewest } from './revision-turns';

@@ -1,7 +1,8 @@
 import { fold, handle, owned, type Recorded, streamName } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
 import { deploymentAggregate, deploymentModel } from '../deployment/deployment';
-import type { DeploymentEvent, RevisionStatus } from '../deployment/deployment-events';
+import type { RevisionStatus } from '@fairlead/contracts';
+import type { DeploymentEvent } from '../deployment/deployment-events';
 import { redeploy, reportRevision, revisionOf, revisionsModel } from './revision';
 import { uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';

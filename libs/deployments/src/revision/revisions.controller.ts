@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { hasEnded } from '@fairlead/contracts';
 import { actorNames, EventStore, fold, owned, type Recorded, streamName } from '@fairlead/eventing';
 import {
   Answers,
@@ -44,7 +45,6 @@ import { checkedBy, placeOf, rehearse, warn } from '../deployment/plans';
 import { Addressed } from '../deployment/addresses.service';
 import { answerTried, answerWith, revisionRecord } from '../deployment/record';
 import { interrupt, NewerSecrets, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
-import { hasEnded } from './revision-status';
 
 /** Interval at which a waiting request checks whether its revision has ended (ms). */
 const LOOK_MS = 250;

@@ -1,4 +1,11 @@
-import type { ResourceSpec, Source, SourceConfig, SourceRevisionConfig } from '../deployment/deployment-events';
+import { artefactOf, isBuilt } from '@fairlead/contracts';
+import {
+  type ResourceSpec,
+  type Source,
+  type SourceConfig,
+  type SourceRevisionConfig,
+  SOURCES,
+} from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import { same } from '@fairlead/eventing';
 import { isNamespace, NAMESPACE } from '@fairlead/schema';
@@ -9,7 +16,7 @@ export type Hosting = 'any' | 'cloud' | 'self_hosted';
 
 const IMAGE = 'must be a reference to an image, such as registry.example.com/team/agent:1.0.';
 const CONTAINERS: readonly Source[] = ['external_container', 'internal_container'];
-const BUILDABLE: readonly Source[] = ['codehost', 'internal_source', 'internal_template'];
+const BUILDABLE = SOURCES.filter(isBuilt);
 const SELF_HOSTED: readonly Source[] = ['external_container'];
 
 const ONLY_FOR: Readonly<Record<string, readonly Source[]>> = {
@@ -131,17 +138,6 @@ function fixedMembers({ name, source, source_config, agent }: Fixed): Record<str
 /** True when the configuration names something that can be rolled out. */
 export function isUsable(source: Source, config: SourceRevisionConfig): boolean {
   return config[artefactOf(source)] !== undefined;
-}
-
-/** The member that says what a revision of the source runs. */
-function artefactOf(source: Source): 'image_uri' | 'source_tarball_path' | 'repo_ref' {
-  if (CONTAINERS.includes(source)) return 'image_uri';
-  return source === 'internal_source' ? 'source_tarball_path' : 'repo_ref';
-}
-
-/** True when a revision of the source is built before it is deployed. */
-export function isBuilt(source: Source): boolean {
-  return BUILDABLE.includes(source);
 }
 
 /** Characters of a name of a branch or tag, and of a path in a source. */

@@ -1,4 +1,4 @@
-import type { RevisionCreatedMessage } from '@fairlead/contracts';
+import type { RevisionSpec } from '@fairlead/contracts';
 import { type AllowList, OUR_PREFIX } from '@fairlead/schema';
 import { type PodSecurityLevel, securityProblems } from './pod-security';
 
@@ -10,7 +10,7 @@ export interface PodRules {
   readonly level: PodSecurityLevel;
 }
 
-type Wanted = Pick<RevisionCreatedMessage, 'resource_spec' | 'secret_references'>;
+type Wanted = Pick<RevisionSpec, 'resource_spec' | 'secret_references'>;
 
 /** Name of the container of the agent. */
 export const AGENT = 'agent';

@@ -1,4 +1,4 @@
-import type { ControlAction, RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
+import type { ControlAction, RevisionSpec, SourceConfig } from '@fairlead/contracts';
 import type { ProcessHealth } from './process-health.schema';
 import type { ProgramLine } from './line-level';
 
@@ -7,7 +7,7 @@ export interface Placed {
   readonly tenantId: string;
   readonly deploymentId: string;
   readonly name: string;
-  readonly config: SourceConfigMessage;
+  readonly config: SourceConfig;
   /** Where the executor said that it runs; undefined before it said so. */
   readonly place: string | undefined;
 }
@@ -20,7 +20,7 @@ export interface Assignment extends Placed {
 
 /** One revision of it. */
 export interface RevisionAssignment extends Assignment {
-  readonly revision: RevisionCreatedMessage;
+  readonly revision: RevisionSpec;
   readonly commit: string | null;
   /**
    * A gzip tarball of the revision's source: the uploaded one, or that of its commit, with one folder at its top.

@@ -8,6 +8,7 @@ import { v7 as uuid } from 'uuid';
 import { type CommandEnd, type CommandPlace, Executor, readPace, Redaction } from '@fairlead/executors';
 import { CommandRefused } from '../rollout.errors';
 import { type CommandEvent, RolloutReports } from '../rollout.reports';
+import type { Deployed } from '../target';
 import { type CommandLine, type CommandRequest, MOST_CHARACTERS } from './command.schema';
 import { SafeText, safeText } from './safe-text';
 
@@ -69,7 +70,7 @@ export class CommandsService implements OnModuleDestroy {
     let place: CommandPlace | undefined;
     const end = () => (place?.close(), leave());
     try {
-      place = await this.placeOf(deployment_id, state.active);
+      place = await this.placeOf(deployment_id, state);
       const { revisionId: revision_id, secrets } = place;
       const redaction = new Redaction(secrets);
       const recorded = { deployment_id, command_id: uuid(), version };
@@ -149,10 +150,10 @@ export class CommandsService implements OnModuleDestroy {
   }
 
   /** @throws CommandRefused */
-  private async placeOf(id: string, active: { readonly executor?: string } | null): Promise<CommandPlace> {
+  private async placeOf(id: string, { active_revision_id, executor: by }: Deployed): Promise<CommandPlace> {
     const { executor } = this;
-    if (active === null) throw new CommandRefused(id, 'no revision of it has been deployed');
-    const name = active.executor ?? executor.name;
+    if (active_revision_id === null) throw new CommandRefused(id, 'no revision of it has been deployed');
+    const name = by ?? executor.name;
     if (!executor.commands || name !== executor.name) {
       throw new CommandRefused(id, REASONS[name] ?? `the executor that deployed it (${name}) cannot do that`);
     }

@@ -22,35 +22,32 @@ export class HealthQueries {
   /** @throws DeploymentMissing */
   async of(tenantId: string, deploymentId: string): Promise<DeploymentHealth> {
     const target = await this.reports.owned(tenantId, deploymentId);
-    const { active, latest } = target;
+    const host = await this.reports.host(deploymentId);
+    const { active_revision_id, executor = null, latest_revision_id: id, latestStatus: status } = target;
     return {
       deployment_id: deploymentId,
-      ...(await this.seen(target)),
-      executor: active?.executor ?? null,
-      active_revision_id: active?.revision_id ?? null,
-      latest_revision: latest && {
-        id: latest.revision_id,
-        status: latest.status,
-        reason: await this.reason(target, latest),
-      },
+      ...(await this.seen(target, host)),
+      executor,
+      active_revision_id,
+      latest_revision:
+        id === null || status === null ? null : { id, status, reason: await this.reason(target, id, status, host) },
     };
   }
 
-  private async seen(target: Deployed): Promise<Pick<DeploymentHealth, 'state' | 'detail' | 'processes'>> {
+  private async seen(target: Deployed, host: Host): Promise<Pick<DeploymentHealth, 'state' | 'detail' | 'processes'>> {
     const { executor } = this;
     const unseen = verdictUnseen(target, { name: executor.name, looks: executor.inspect !== undefined });
     if (unseen) return { ...unseen, processes: [] };
     const { id: deploymentId, tenantId, name, config } = target;
     const limit = new TimeLimit(LOOK_MS);
     try {
-      const host = await this.reports.host(deploymentId);
       const { place, status } = host;
       const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, limit.signal);
       const processes = found.slice(0, MOST_PROCESSES);
       const { state, detail: seen } = verdictOn(processes, {
         isStopped: target.stopped,
         sleeps: status === 'UNUSED',
-        awaited: target.active ? undefined : awaited(target),
+        awaited: target.active_revision_id === null ? awaited(target) : undefined,
         crashLoop: host.isCrashLooping ? host.reason : undefined,
       });
       const detail = [seen, takenBack(target, host)].filter(Boolean).join(' ');
@@ -69,15 +66,13 @@ export class HealthQueries {
   }
 
   /** Why the latest revision has failed, or what it waits for. */
-  private async reason(
-    { id, running, active, latest }: Deployed,
-    { revision_id, status }: NonNullable<Deployed['latest']>,
-  ): Promise<string | null> {
-    if (status === 'DEPLOYED') return takenBack({ active, latest }, await this.reports.host(id)) ?? null;
+  private async reason(target: Deployed, revisionId: string, status: string, host: Host): Promise<string | null> {
+    const { running } = target;
+    if (status === 'DEPLOYED') return takenBack(target, host) ?? null;
     if (status === 'INTERRUPTED') return 'It was interrupted.';
-    if (status === 'QUEUED' && running) return `It waits until revision ${running.revision_id} has ended.`;
-    const { reason } = await this.reports.rollout(revision_id);
-    return reason ?? (await this.reports.unreachable(id));
+    if (status === 'QUEUED' && running) return `It waits until revision ${running.id} has ended.`;
+    const { reason } = await this.reports.rollout(revisionId);
+    return reason ?? (host.status === 'UNKNOWN' ? (host.reason ?? null) : null);
   }
 }
 
@@ -89,14 +84,14 @@ const PHASES: Readonly<Record<string, string>> = {
 };
 
 /** Returns what a deployment waits for before anything of it runs; undefined when it waits for nothing. */
-function awaited({ running, latest }: Deployed): string | undefined {
-  const status = latest?.revision_id === running?.revision_id ? latest?.status : undefined;
+function awaited({ running, latest_revision_id }: Deployed): string | undefined {
+  const status = latest_revision_id === running?.id ? running?.status : undefined;
   return running ? `The first revision ${PHASES[status ?? ''] ?? 'is being rolled out'}.` : undefined;
 }
 
 /** Says that the latest revision has lost its place to the one before it; undefined when it has not. */
-function takenBack({ active, latest }: Pick<Deployed, 'active' | 'latest'>, { takenBack }: Host): string | undefined {
-  if (!takenBack || takenBack.revision_id !== latest?.revision_id) return undefined;
-  if (!active || active.revision_id === takenBack.revision_id) return undefined;
-  return `Revision ${takenBack.revision_id} was taken back, and revision ${active.revision_id} serves again: ${takenBack.reason}`;
+function takenBack({ active_revision_id: active, latest_revision_id }: Deployed, { takenBack }: Host) {
+  if (!takenBack || takenBack.revision_id !== latest_revision_id) return undefined;
+  if (active === null || active === takenBack.revision_id) return undefined;
+  return `Revision ${takenBack.revision_id} was taken back, and revision ${active} serves again: ${takenBack.reason}`;
 }

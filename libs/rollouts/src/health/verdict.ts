@@ -12,12 +12,12 @@ interface Knowing {
 }
 
 /** The verdict on a deployment that needs no look at what runs; undefined when the executor has to look. */
-export function verdictUnseen({ active, running }: Deployed, { name, looks }: Knowing): Verdict | undefined {
-  if (!active) {
+export function verdictUnseen(target: Deployed, { name, looks }: Knowing): Verdict | undefined {
+  const { active_revision_id, executor, running } = target;
+  if (active_revision_id === null) {
     if (!running) return { state: 'NOT_DEPLOYED', detail: 'No revision has been deployed.' };
     return looks ? undefined : { state: 'STARTING', detail: 'The first revision is being rolled out.' };
   }
-  const { executor } = active;
   if (executor === 'record') return { state: 'RECORDED', detail: 'Recorded, nothing is run.' };
   if (executor === undefined) return unknown('An earlier version deployed it and did not record by which executor.');
   if (executor !== name) {

@@ -152,11 +152,16 @@ export class TestRollouts {
   /** A newer revision takes the place of one that is not ready yet. Returns the newer one. */
   async replace(deployment_id: string, revision_id: string, wanted: Wanted = {}): Promise<string> {
     const replaced_by = await this.revision(deployment_id, wanted);
-    const replaced = { revision_id, previous_status: 'DEPLOYING', status: 'INTERRUPTED', replaced_by };
+    const replaced = {
+      revision_id,
+      previous_status: 'DEPLOYING' as const,
+      status: 'INTERRUPTED' as const,
+      replaced_by,
+    };
     const begun = {
       revision_id: replaced_by,
-      previous_status: 'QUEUED',
-      status: wanted.source?.endsWith('container') ? 'AWAITING_DEPLOY' : 'AWAITING_BUILD',
+      previous_status: 'QUEUED' as const,
+      status: wanted.source?.endsWith('container') ? ('AWAITING_DEPLOY' as const) : ('AWAITING_BUILD' as const),
     };
     await this.append(
       deployment_id,
