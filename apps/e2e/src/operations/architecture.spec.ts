@@ -16,10 +16,10 @@ const RUNS = 20;
 /** Duration below which the work of timers cannot fall into every run (ms). */
 const SHORT_MS = 100;
 
-/** The files in the first column of the table below a heading. */
-function tableBelow(heading: string): string[] {
+/** The files of the list below a heading. */
+function listBelow(heading: string): string[] {
   const section = page.split(`\n### ${heading}\n`)[1]!.split(/\n#{2,3} /, 1)[0]!;
-  return [...section.matchAll(/^\| `([^`]+)` /gm)].map(([, file]) => file!);
+  return [...section.matchAll(/^- `([^`]+)`: /gm)].map(([, file]) => file!);
 }
 
 describe('docs/explained/architecture.md', () => {
@@ -56,8 +56,8 @@ describe('docs/explained/architecture.md', () => {
     const began = performance.now();
     const executed = (await executedFiles(patch, RUNS)).filter((file) => !OUTSIDE.test(file));
     const isSlow = (performance.now() - began) / RUNS > SHORT_MS;
-    const steps = tableBelow('The files of a PATCH');
-    const helpers = tableBelow('Helpers of a PATCH');
+    const steps = listBelow('The files of a PATCH');
+    const helpers = listBelow('Helpers of a PATCH');
     const told = [...steps, ...helpers].map((file) => `libs/${file}`).sort();
     expect(executed.filter((file) => told.includes(file))).toEqual(told);
     let unknown = executed.filter((file) => !told.includes(file));
