@@ -1,6 +1,6 @@
 export { CommandExecutor, type CommandSettings } from './command/command.executor';
-export { KubernetesExecutor, type KubernetesSettings } from './kubernetes/kubernetes.executor';
-export { KubernetesPlans } from './kubernetes/kubernetes.plans.service';
+export { KubernetesExecutor, type KubernetesSettings } from './kubernetes/kubernetes-executor';
+export { KubernetesPlans } from './kubernetes/kubernetes-plans';
 export type { StartedRevision } from './local/app-folders.store';
 export { AppPagesController } from './local/app-pages.controller';
 export { readPace } from './local/app.process';
@@ -17,4 +17,4 @@ export * from './port/executor';
 export { LINE_LEVELS, type LineLevel, type ProgramLine } from './port/line-level';
 export { isOfRecord, recorded } from './port/of-record';
 export { type ProcessHealth, processHealth } from './port/process-health.schema';
-export { RecordExecutor } from './record/record.executor';
+export { RecordExecutor } from './record/record-executor';

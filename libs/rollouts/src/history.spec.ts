@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventing/testing';
-import { hostModel } from './host';
-import { rolloutModel } from './rollout';
+import { hostModel } from './rollout/host';
+import { rolloutModel } from './rollout/rollout';
 
 historyTests(
   join(__dirname, 'recorded'),

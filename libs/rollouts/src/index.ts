@@ -1,3 +1,3 @@
 export * from './migrations';
 export { RolloutsModule } from './rollouts.module';
-export { RolloutsOptions } from './rollouts.options';
+export { RolloutsOptions } from './steps/rollouts.options';

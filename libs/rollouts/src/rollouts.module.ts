@@ -10,21 +10,21 @@ import {
   LocalApps,
   LocalExecutor,
 } from '@fairlead/executors';
-import { ExecutorCheck } from './executor-check.worker';
+import { ExecutorCheck } from './steps/executor-check.worker';
 import { HealthController } from './health/health.controller';
 import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { ProgramLogsController } from './logs/program-logs.controller';
-import { AppsWorker } from './apps.worker';
-import { RolloutAttempts } from './rollout.attempt';
-import { RolloutQueue } from './rollout.store';
-import { RolloutReports } from './rollout.reports';
-import { RolloutRunner } from './rollout.runner';
-import { RolloutsConsumer } from './rollouts.consumer';
-import { RolloutsOptions } from './rollouts.options';
-import { UpkeepService } from './upkeep.service';
+import { AppsWorker } from './steps/apps.worker';
+import { RolloutAttempts } from './steps/rollout-attempts.service';
+import { RolloutQueue } from './steps/rollout-queue.store';
+import { RolloutReports } from './rollout/rollout-reports.service';
+import { RolloutRunner } from './steps/rollout-runner.worker';
+import { RevisionsConsumer } from './steps/revisions.consumer';
+import { RolloutsOptions } from './steps/rollouts.options';
+import { UpkeepService } from './steps/upkeep.service';
 
 /**
  * Rolls revisions out through an executor, and answers with their logs. Needs the providers of EventingModule; events
@@ -45,7 +45,7 @@ export class RolloutsModule {
         HealthController,
         LogsController,
         ProgramLogsController,
-        RolloutsConsumer,
+        RevisionsConsumer,
         ...(apps ? [AppsController, AppPagesController] : []),
       ],
       providers: [

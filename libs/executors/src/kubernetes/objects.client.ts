@@ -1,6 +1,6 @@
 import type { KubernetesObject, V1Deployment, V1ObjectMeta, V1ReplicaSet } from '@kubernetes/client-node';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ROUTE_KINDS } from './additions.service';
+import { ROUTE_KINDS } from './additions';
 import { type Call, ClusterClient, ClusterRefused } from './cluster.client';
 import { type Assignment, type RevisionAssignment, type Step, StepFailed } from '../port/executor';
 import { selector } from './labels';

@@ -2,8 +2,8 @@ import { AllowList, Namespaces, parseAllowList } from '@fairlead/schema';
 import { until } from '@fairlead/postgres/testing';
 import { TestNamespace } from '../testing/test-namespace';
 import { STRANGER, TENANT, TestRollouts } from '@fairlead/rollouts/testing';
-import { KubernetesExecutor, type KubernetesSettings } from './kubernetes.executor';
-import { KubernetesPlans } from './kubernetes.plans.service';
+import { KubernetesExecutor, type KubernetesSettings } from './kubernetes-executor';
+import { KubernetesPlans } from './kubernetes-plans';
 
 const OVERLAY = `
 kind: '*'

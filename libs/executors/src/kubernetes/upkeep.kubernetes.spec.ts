@@ -2,7 +2,7 @@ import { AllowList, Namespaces } from '@fairlead/schema';
 import { until } from '@fairlead/postgres/testing';
 import { TestNamespace } from '../testing/test-namespace';
 import { TestRollouts } from '@fairlead/rollouts/testing';
-import { KubernetesExecutor } from './kubernetes.executor';
+import { KubernetesExecutor } from './kubernetes-executor';
 
 let service: TestRollouts;
 let namespace: TestNamespace;

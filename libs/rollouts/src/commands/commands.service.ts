@@ -6,9 +6,9 @@ import { BadRequest, TooManyRequests } from '@fairlead/schema';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
 import { type CommandEnd, type CommandPlace, Executor, readPace, Redaction } from '@fairlead/executors';
-import { CommandRefused } from '../rollout.errors';
-import { type CommandEvent, RolloutReports } from '../rollout.reports';
-import type { Deployed } from '../target';
+import { CommandRefused } from '../rollout/rollout.errors';
+import { type CommandEvent, RolloutReports } from '../rollout/rollout-reports.service';
+import type { Deployed } from '../rollout/target';
 import { type CommandLine, type CommandRequest, MOST_CHARACTERS } from './command.schema';
 import { SafeText, safeText } from './safe-text';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { crashLoops, type ProcessHealth } from '@fairlead/executors';
 import { EndedPods, ENDS_OF_LOOP, podHealth, STEADY_MS } from '@fairlead/executors/testing';
-import { type Host, hostModel, reportHost } from '../host';
+import { type Host, hostModel, reportHost } from '../rollout/host';
 import { verdictOn } from './verdict';
 
 type State = ProcessHealth['state'];

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { TimeLimit } from '@fairlead/schema';
 import { Executor, ExecutorUnreachable, StepFailed } from '@fairlead/executors';
-import { controlFailure, type Host } from '../host';
-import type { Deployed } from '../target';
-import { RolloutReports } from '../rollout.reports';
+import { controlFailure, type Host } from '../rollout/host';
+import type { Deployed } from '../rollout/target';
+import { RolloutReports } from '../rollout/rollout-reports.service';
 import type { DeploymentHealth } from './health.answers.schema';
 import { unknown, verdictOn, verdictUnseen } from './verdict';
 

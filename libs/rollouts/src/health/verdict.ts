@@ -1,4 +1,4 @@
-import type { Deployed } from '../target';
+import type { Deployed } from '../rollout/target';
 import { crashLoops, type ProcessHealth } from '@fairlead/executors';
 import type { DeploymentHealth } from './health.answers.schema';
 

@@ -5,7 +5,7 @@ import { type Infer, TooManyRequests } from '@fairlead/schema';
 import { Controller, Get, type OnModuleDestroy, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Executor } from '@fairlead/executors';
-import { RolloutReports } from '../rollout.reports';
+import { RolloutReports } from '../rollout/rollout-reports.service';
 import { logs } from './log.answers.schema';
 import { logPath, programLogQuery } from './log.schema';
 import { pageOf, type ProgramLogQuery } from './program-lines';

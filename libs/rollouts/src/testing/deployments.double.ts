@@ -8,7 +8,7 @@ import {
 import { type EventContext, EventStore, handle, streamName } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { type Target, type TargetEvent, targetModel } from '../target';
+import { type Target, type TargetEvent, targetModel } from '../rollout/target';
 
 /** Stands in for the deployments service: one revision runs at a time, and when it ends the newest that waits runs. */
 @Controller()

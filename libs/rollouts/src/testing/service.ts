@@ -21,8 +21,8 @@ import { v7 as uuid } from 'uuid';
 import { Executor } from '@fairlead/executors';
 import { rolloutsMigrations } from '../migrations';
 import { RolloutsModule } from '../rollouts.module';
-import { RolloutsOptions } from '../rollouts.options';
-import { type TargetEvent, targetModel } from '../target';
+import { RolloutsOptions } from '../steps/rollouts.options';
+import { type TargetEvent, targetModel } from '../rollout/target';
 import { answer, DeploymentsDouble } from './deployments.double';
 
 export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';

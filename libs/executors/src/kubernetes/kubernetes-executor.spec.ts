@@ -1,6 +1,6 @@
 import { AllowList, Namespaces, parseAllowList } from '@fairlead/schema';
 import { until } from '@fairlead/postgres/testing';
-import { KubernetesExecutor, type KubernetesSettings } from './kubernetes.executor';
+import { KubernetesExecutor, type KubernetesSettings } from './kubernetes-executor';
 import { FakeCluster } from '../testing/fake-cluster';
 import type { RolloutsOptions } from '@fairlead/rollouts';
 import { STRANGER, TENANT, TestRollouts } from '@fairlead/rollouts/testing';

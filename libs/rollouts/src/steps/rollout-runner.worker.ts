@@ -2,12 +2,12 @@ import { type Lease, QueueWorker, Workspaces } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { nextTask, type Task } from './agenda';
 import { ExecutorUnreachable, recorded } from '@fairlead/executors';
-import { type Hold, RolloutAttempts } from './rollout.attempt';
-import { RolloutQueue } from './rollout.store';
-import { RolloutReports, type Seen } from './rollout.reports';
+import { type Hold, RolloutAttempts } from './rollout-attempts.service';
+import { RolloutQueue } from './rollout-queue.store';
+import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
 import { RolloutsOptions } from './rollouts.options';
-import type { Host } from './host';
-import type { Target } from './target';
+import type { Host } from '../rollout/host';
+import type { Target } from '../rollout/target';
 import { UpkeepService } from './upkeep.service';
 
 /**

@@ -4,7 +4,7 @@ import { Vault } from '@fairlead/eventing';
 import { ProgramKeys } from '@fairlead/api';
 import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { RolloutReports } from './rollout.reports';
+import { RolloutReports } from '../rollout/rollout-reports.service';
 import {
   type ChooseRevision,
   type Controller,
@@ -14,8 +14,8 @@ import {
   type Tell,
   type Tracing,
 } from '@fairlead/executors';
-import { noteTakenBack } from './host';
-import { activeOf } from './target';
+import { noteTakenBack } from '../rollout/host';
+import { activeOf } from '../rollout/target';
 
 const LIMITED: Readonly<Record<Controller, string>> = {
   cpu: 'the processor time',

@@ -10,13 +10,13 @@ import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { TimeLimit, withTimeLimit } from '@fairlead/schema';
 import { type Assignment, Executor, ExecutorUnreachable, isOfRecord, type Step, StepFailed } from '@fairlead/executors';
-import { placeDeployment } from './host';
-import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
-import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
-import { partlyRecorded } from './rollout.errors';
-import { RolloutReports, type Seen } from './rollout.reports';
+import { placeDeployment } from '../rollout/host';
+import { RolloutLogs, type LogPhase, type RolloutLog } from '../logs/rollout-logs.store';
+import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from '../rollout/rollout';
+import { partlyRecorded } from '../rollout/rollout.errors';
+import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
 import { RolloutsOptions } from './rollouts.options';
-import { type Deployed, lackingArtefact } from './target';
+import { type Deployed, lackingArtefact } from '../rollout/target';
 
 /** Time limit for resolving a commit (ms). */
 const RESOLVE_MS = 90_000;

@@ -3,11 +3,11 @@ import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Executor } from '@fairlead/executors';
-import { RolloutQueue } from './rollout.store';
+import { RolloutQueue } from './rollout-queue.store';
 
 /** Hears of what may have to be done. What it is, the deployment's stream tells when it is done. */
 @Controller()
-export class RolloutsConsumer {
+export class RevisionsConsumer {
   constructor(
     private readonly queue: RolloutQueue,
     private readonly executor: Executor,

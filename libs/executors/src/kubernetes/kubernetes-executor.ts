@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ControlAction } from '@fairlead/contracts';
-import { Additions, type AdditionsSettings, addressOf } from './additions.service';
+import { Additions, type AdditionsSettings, addressOf } from './additions';
 import type { ProcessHealth } from '../port/process-health.schema';
 import { EndedPods, type PodEnds } from './pod-ends';
 import { ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
@@ -21,7 +21,7 @@ import { manifests } from './manifests';
 import { ObjectsClient } from './objects.client';
 import { podHealth, sumOf } from './pod-health';
 import { namespaceOf, type PlaceSettings, placeOf } from './place';
-import { RolloutWatch } from './rollout.watch';
+import { RolloutWatch } from './rollout-watch';
 
 /**
  * Connection to the cluster, the namespaces where deployments may run, and the operator's additions to their objects.

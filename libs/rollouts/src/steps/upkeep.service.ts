@@ -10,13 +10,13 @@ import {
   type Step,
   type Upkeep,
 } from '@fairlead/executors';
-import { noteControl, noteSizes, reportDrift, reportHost } from './host';
-import { activeOf, type Deployed } from './target';
+import { noteControl, noteSizes, reportDrift, reportHost } from '../rollout/host';
+import { activeOf, type Deployed } from '../rollout/target';
 import { type Kept, NONE } from './agenda';
-import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
-import { restored } from './rollout';
-import { type Hold, messageOf, RolloutAttempts } from './rollout.attempt';
-import { RolloutReports, type Seen } from './rollout.reports';
+import { RolloutLogs, type RolloutLog } from '../logs/rollout-logs.store';
+import { restored } from '../rollout/rollout';
+import { type Hold, messageOf, RolloutAttempts } from './rollout-attempts.service';
+import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
 import { RolloutsOptions } from './rollouts.options';
 
 const DONE = { stop: 'Stopped.', start: 'Started.', restart: 'Restarted.' };

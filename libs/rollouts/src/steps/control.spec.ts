@@ -1,8 +1,8 @@
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { ExecutorUnreachable, type ProcessHealth, StepFailed } from '@fairlead/executors';
-import { ScriptedExecutor } from './testing/scripted.executor';
-import { TestRollouts } from './testing/service';
+import { ScriptedExecutor } from '../testing/scripted.executor';
+import { TestRollouts } from '../testing/service';
 
 let service: TestRollouts;
 let executor: ScriptedExecutor;

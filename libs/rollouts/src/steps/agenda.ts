@@ -1,6 +1,6 @@
 import type { RevisionSpec } from '@fairlead/contracts';
-import { controlFailure, type Host } from './host';
-import { newestOf, runningOf, type Target } from './target';
+import { controlFailure, type Host } from '../rollout/host';
+import { newestOf, runningOf, type Target } from '../rollout/target';
 
 /** The next piece of work for one deployment. */
 export type Task =

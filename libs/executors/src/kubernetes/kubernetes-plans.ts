@@ -1,9 +1,9 @@
 import type { PlannedRevision, Rehearsal, RolloutPlans } from '@fairlead/contracts';
 import { NamespaceProblem, TimeLimit } from '@fairlead/schema';
-import { Additions } from './additions.service';
+import { Additions } from './additions';
 import { type Call, ClusterClient } from './cluster.client';
 import { ExecutorUnreachable, StepFailed } from '../port/executor';
-import type { KubernetesSettings } from './kubernetes.executor';
+import type { KubernetesSettings } from './kubernetes-executor';
 import { manifests } from './manifests';
 import { placeOf } from './place';
 

@@ -1,6 +1,6 @@
 import type { PlannedRevision } from '@fairlead/contracts';
 import { AllowList, Namespaces } from '@fairlead/schema';
-import { KubernetesPlans } from './kubernetes.plans.service';
+import { KubernetesPlans } from './kubernetes-plans';
 import { FakeCluster } from '../testing/fake-cluster';
 import { STRANGER, TENANT } from '@fairlead/rollouts/testing';
 
