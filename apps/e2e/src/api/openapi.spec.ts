@@ -16,7 +16,7 @@ jest.mock('@fairlead/edge', () => {
   return { ...actual, createServer: jest.fn(actual.createServer) };
 });
 jest.mock('@fairlead/api', () => {
-  const { recordUse } = jest.requireActual<typeof import('../testing/request-use')>('./testing/request-use');
+  const { recordUse } = jest.requireActual<typeof import('../testing/request-use')>('../testing/request-use');
   return recordUse(jest.requireActual<typeof api>('@fairlead/api'));
 });
 

@@ -58,6 +58,10 @@ export function recordUse(actual: Api): Api {
   return {
     ...actual,
     Path: parameter(actual.Path) as Api['Path'],
+    PathMember: (schema, member) => {
+      validated.add(schema);
+      return actual.PathMember(schema, member);
+    },
     Query: parameter(actual.Query) as Api['Query'],
     Body: parameter(actual.Body) as Api['Body'],
     validateRequest(request, parts) {
