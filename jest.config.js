@@ -46,7 +46,6 @@ module.exports = {
   globalSetup: '<rootDir>/libs/postgres/src/testing/global-setup.ts',
   globalTeardown: '<rootDir>/libs/postgres/src/testing/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
-  setupFilesAfterEnv: ['<rootDir>/tools/test/guard.cjs'],
   // Tests wait for conditions; on a busy machine these take long, and only a test that fails waits for so long.
   testTimeout: 300_000,
   // Files often wait, for processes that start or for times that pass: with one for each of two cores these would idle.

@@ -21,6 +21,7 @@ const specs = projects.flatMap((folder) => {
 module.exports = {
   ...jest,
   testMatch: specs.filter(isPure),
+  setupFilesAfterEnv: ['<rootDir>/tools/test/guard.cjs'],
   globalSetup: undefined,
   globalTeardown: undefined,
 };

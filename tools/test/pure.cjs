@@ -2,7 +2,7 @@
 //
 // A spec starts something when it imports one of STARTERS, or imports a name from a file of a testing folder that does;
 // names that an index exports are followed to the files that declare them. A spec that starts something in another way
-// says so with a line `// @starts <what>`. Every test run checks the others while they run (guard.cjs).
+// says so with a line `// @starts <what>`. A guard (guard.cjs) checks the others while they run.
 const { readFileSync } = require('node:fs');
 const { resolve } = require('../lint/resolver.cjs');
 

@@ -37,7 +37,10 @@ it('a spec that starts a server without an import that says so fails, and is tol
 
 it.each([
   ['says so', `// @starts servers\n${LISTENS}`],
-  ['imports what starts it', `const { Server } = require('node:http');\n${LISTENS}\nit('is', () => expect(Server).toBeDefined());`],
+  [
+    'imports what starts it',
+    `const { Server } = require('node:http');\n${LISTENS}\nit('is', () => expect(Server).toBeDefined());`,
+  ],
   ['starts nothing', `it('adds', () => expect(1 + 1).toBe(2));`],
 ])('a spec that %s passes', (_, text) => {
   expect(ran(text)).toBe('It passed.');

@@ -7,7 +7,8 @@ import { Installation, OPERATOR } from '@fairlead/service/testing';
  */
 
 const BOUNDARY = 'boundary-of-the-recorded-parts-0';
-const recorded = (name: string) => readFileSync(join(__dirname, `../testing/langsmith-python/recorded/${name}.multipart`));
+const recorded = (name: string) =>
+  readFileSync(join(__dirname, `../testing/langsmith-python/recorded/${name}.multipart`));
 
 let installation: Installation;
 beforeAll(async () => (installation = await Installation.start()));
