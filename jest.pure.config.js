@@ -24,4 +24,6 @@ module.exports = {
   setupFilesAfterEnv: ['<rootDir>/tools/test/guard.cjs'],
   globalSetup: undefined,
   globalTeardown: undefined,
+  // Some of them wait for times that pass, and leave a core to another worker.
+  maxWorkers: 4,
 };

@@ -65,7 +65,7 @@ function importedStarter(path) {
   return undefined;
 }
 
-/** True when a file of a testing folder uses a source that connects to a database. */
+/** True when a file of a testing folder imports a source of libs/postgres that imports the client of the database. */
 function startsItself(path, source) {
   return (
     !path.endsWith('.spec.ts') &&
