@@ -14,6 +14,7 @@ const DOMAINS = [
   'rollouts',
   'webhooks',
 ];
+/** Libraries that the domains may import. */
 const FOUNDATION = ['contracts', 'eventing', 'schema', 'outbound', 'api', 'edge', 'postgres'];
 
 /** Their tests look at the sources of all others. */
@@ -23,7 +24,7 @@ function typeOf(root) {
   const [folder, name] = root.split('/');
   if (folder !== 'libs') return folder === 'apps' ? 'app' : 'tool';
   if (DOMAINS.includes(name)) return 'domain';
-  return FOUNDATION.includes(name) ? 'foundation' : 'service';
+  return [...FOUNDATION, 'eventstoredb'].includes(name) ? 'foundation' : 'service';
 }
 
 function project(root, workspace) {

@@ -2,7 +2,7 @@
 // What a server that speaks EventStoreDB's protocol does, as facts that can be compared.
 // Usage: node tools/test/eventstoredb-probe.mjs URL [RECORDED.json], from the project's root; the server must be new (an
 // empty log). With a recording it prints what differs and ends with 1; without, it prints the facts.
-// What EventStoreDB 24.6.0 does is in libs/eventing/src/testing/esdb-recorded-24.6.json.
+// What EventStoreDB 24.6.0 does is in libs/eventstoredb/src/testing/esdb-recorded-24.6.json.
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import {

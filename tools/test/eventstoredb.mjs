@@ -18,7 +18,7 @@ if (found > 0) {
   );
 }
 process.argv.push(
-  'libs/eventing/src/eventstoredb/event-store.spec.ts',
+  'libs/eventstoredb/src/event-store.spec.ts',
   'apps/e2e/src/log/eventstoredb-job.spec.ts',
   '--runInBand',
 );

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
 import { apiKeyModel } from './keys/api-key';
 import { consoleCodeModel } from './console-code';
 import { consoleSessionModel } from './console-session';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
 import { comparativeExperimentAggregate } from './comparative/comparative-experiment';
 import { datasetModel } from './datasets/dataset';
 import { feedbackConfigModel } from './feedback/feedback-config';

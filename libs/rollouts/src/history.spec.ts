@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
 import { hostModel } from './rollout/host';
 import { rolloutModel } from './rollout/rollout';
 

@@ -4,6 +4,7 @@ export { apiRoutes } from './api-routes';
 export { banner, CONSOLE_MISSING } from './banner';
 export { consoleState } from './console/console.files';
 export { type Edge, startEdge } from './edge';
+export { eventStoreDb, type OpenEventStore, openEventStore, placeOf } from './event-store/open-event-store';
 export { StartProblem } from './problem';
 export { run } from './run';
 export type { Service } from './service';

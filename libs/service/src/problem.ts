@@ -1,5 +1,6 @@
-import { EventStoreProblem, MasterKeyProblem, OlderLog } from '@fairlead/eventing';
+import { MasterKeyProblem, OlderLog } from '@fairlead/eventing';
 import { DatabaseProblem } from '@fairlead/postgres';
+import { EventStoreProblem } from './event-store/open-event-store';
 
 /** The service cannot start. The message is one line for the operator that says what to do. */
 export class StartProblem extends Error {

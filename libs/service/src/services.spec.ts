@@ -19,6 +19,7 @@ const COSTLY = [
     'audit',
     'auth-providers',
     'deployments',
+    'eventstoredb',
     'executors',
     'experiments',
     'gateway',

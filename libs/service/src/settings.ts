@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import {
-  isEventStoreUrl,
   type KafkaSettings,
   type MasterKeys,
   parseMasterKeys,
@@ -18,6 +17,7 @@ import { type EdgeSettings, readEdgeSettings } from '@fairlead/edge';
 import { type AllowedHost, parseOutboundAllow } from '@fairlead/outbound';
 import type { CommandSettings, KubernetesSettings } from '@fairlead/executors';
 import { parseCommand } from '@fairlead/schema';
+import { isEventStoreUrl } from './event-store/open-event-store';
 import { kafkaSettings } from './kafka.settings';
 import { kubernetesSettings } from './kubernetes.settings';
 import { Mistake, oneOf, orMistake, type Read } from './setting';

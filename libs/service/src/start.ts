@@ -9,7 +9,6 @@ import {
   kafka as loadKafka,
   masterKeyFile,
   measureEventing,
-  openEventStore,
   requireSameLog,
   Vault,
 } from '@fairlead/eventing';
@@ -29,6 +28,7 @@ import { destination, type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { measureApps } from './apps/app-metrics';
 import { appPagesAt, hasAppPages } from './apps/app-pages';
+import { openEventStore } from './event-store/open-event-store';
 import { requireOneWorkspace, withExecutor } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';

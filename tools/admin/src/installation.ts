@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { masterKeyFile, type OpenEventStore, openEventStore, requireSameLog, Vault } from '@fairlead/eventing';
+import { masterKeyFile, requireSameLog, Vault } from '@fairlead/eventing';
 import { findEmbedded, startEmbedded } from '@fairlead/postgres';
-import { readSettings } from '@fairlead/service';
+import { type OpenEventStore, openEventStore, readSettings } from '@fairlead/service';
 import { Pool } from 'pg';
 
 /** The database, the log and the vault of an installation, whether its service runs or not. */

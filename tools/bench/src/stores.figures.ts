@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { placeOf } from '@fairlead/eventing';
+import { placeOf } from '@fairlead/service';
 import { v4 as uuid } from 'uuid';
 import { BenchServer } from './bench-server';
 import { deployment, newListener, rolledOut } from './calls.figures';

@@ -1,4 +1,4 @@
-import { EsdbLog, EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { EsdbLog, EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
 
 /**
  * The EventStoreDB double as a process that can be killed: `eventstore.main.ts <port, 0 for a free one> <file of its

@@ -1,4 +1,5 @@
-import { type EventStore, eventStoreDb, PostgresEventStore } from '@fairlead/eventing';
+import { type EventStore, PostgresEventStore } from '@fairlead/eventing';
+import { EventStoreDbStore } from '@fairlead/eventstoredb';
 import { SERVICE_NAMES } from '@fairlead/service';
 import { Courier, hasEnded, Home, type Random, type Service, until } from '@fairlead/e2e/testing';
 import { Pool } from 'pg';
@@ -122,7 +123,6 @@ export class Installation {
     let store: EventStore & { close(): Promise<void> };
     if (EVENTSTORE_URL) {
       // It is not what is tested, and may be slow where everything is.
-      const { EventStoreDbStore } = eventStoreDb();
       store = new EventStoreDbStore(EVENTSTORE_URL, { limits: { attempt: 20_000, total: 60_000 } });
     } else {
       const pool = new Pool({ connectionString: DATABASE_URL, max: 4 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Route, routes } from '@fairlead/api';
 import * as edge from '@fairlead/edge';
 import { LogSeals } from '@fairlead/eventing';
-import { EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { OPERATOR, startTogether, type Whole } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

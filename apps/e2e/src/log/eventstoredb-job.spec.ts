@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { newId } from '@fairlead/eventing';
-import { EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
 import { until } from '@fairlead/postgres/testing';
 import { Home, killed } from '../testing/home';
 import { newDeployment, upload } from '../testing/tenant-things';

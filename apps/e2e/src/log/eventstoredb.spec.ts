@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
-import { EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
 import { until } from '@fairlead/postgres/testing';
 import { Home } from '../testing/home';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fold, type Recorded } from '@fairlead/eventing';
-import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
 import { deploymentModel } from '../deployment/deployment';
 import { listenerModel } from '../listener/listener';
 import { revisionsModel } from '../revision/revision';

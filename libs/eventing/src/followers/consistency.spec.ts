@@ -1,25 +1,12 @@
 import { currentReading, reading } from '@fairlead/postgres';
 import { testDatabase } from '@fairlead/postgres/testing';
-import {
-  type EventStore,
-  type Batch,
-  Consistency,
-  eventingMigrations,
-  Followers,
-  PostgresEventStore,
-  type Projection,
-  ViewBehind,
-} from '..';
-import { EventStoreDbStore } from '../eventstoredb';
+import { type Batch, eventingMigrations, PostgresEventStore, type Projection, ViewBehind } from '..';
+import { expectOwnWrites, isSeen, noted, processOn, view } from '../testing';
 import { NewestEvents } from './newest-events';
-import { EventStoreDbDouble } from '../testing';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
-let stores: (PostgresEventStore | EventStoreDbStore)[];
-let stopping: { onApplicationShutdown(): Promise<void> }[];
-
-const PATIENCE = { attempts: 3, firstMs: 10, mostMs: 20 };
-const noted = (word = 'good') => ({ type: 'Noted', data: { word } });
+let stores: PostgresEventStore[];
+let stopping: (() => Promise<void>)[];
 
 beforeAll(async () => {
   database = await testDatabase(eventingMigrations);
@@ -30,7 +17,7 @@ beforeEach(() => {
   stopping = [];
 });
 afterEach(async () => {
-  await Promise.all(stopping.map((part) => part.onApplicationShutdown()));
+  await Promise.all(stopping.map((stop) => stop()));
   await Promise.all(stores.map((store) => store.close()));
   await database.pool.query('truncate parked_subjects');
 });
@@ -38,32 +25,10 @@ afterAll(() => database.drop());
 
 /** Everything that one process has: its own store, followers and consistency. */
 function process(...projections: Projection[]) {
-  return processOn(new PostgresEventStore(database.pool), ...projections);
-}
-function processOn<S extends PostgresEventStore | EventStoreDbStore>(store: S, ...projections: Projection[]) {
-  const followers = new Followers(store, database.pool, PATIENCE);
-  for (const projection of projections) followers.register(projection);
-  const consistency = new Consistency(store, followers);
-  followers.onApplicationBootstrap();
-  consistency.onApplicationBootstrap();
+  const { store, consistency, stop } = processOn(new PostgresEventStore(database.pool), database.pool, ...projections);
   stores.push(store);
-  stopping.push(followers, consistency);
-  return { store, followers, consistency };
-}
-
-/** Writes down which events it has seen; `fault` is called with what an event holds. */
-function view(name: string, members: Partial<Projection> = {}, fault?: (word: string) => void): Projection {
-  return {
-    name,
-    categories: [name],
-    async handle(events, tx) {
-      for (const { stream, version, data } of events) {
-        fault?.((data as { word: string }).word);
-        await tx.query('insert into seen values ($1, $2, $3)', [name, stream, version]);
-      }
-    },
-    ...members,
-  };
+  stopping.push(stop);
+  return { store, consistency };
 }
 function deferred<T>() {
   let resolve!: (value: T) => void;
@@ -71,46 +36,14 @@ function deferred<T>() {
   const promise = new Promise<T>((...both) => ([resolve, reject] = both));
   return { promise, resolve, reject };
 }
-async function isSeen(name: string, stream: string): Promise<boolean> {
-  const { rowCount } = await database.pool.query('select 1 from seen where view = $1 and stream = $2', [name, stream]);
-  return rowCount === 1;
-}
 
 it('shows every writer what it has written, whichever process reads', async () => {
-  await expectOwnWrites('load', [process(view('load')), process(view('load'))]);
+  await expectOwnWrites(database.pool, 'load', () => new PostgresEventStore(database.pool));
 });
-
-it('does so with the log in EventStoreDB', async () => {
-  const double = await EventStoreDbDouble.start();
-  const options = { database: database.pool, limits: { attempt: 20_000, total: 60_000 } };
-  const start = () => processOn(new EventStoreDbStore(double.url, options), view('esdb'));
-  await expectOwnWrites('esdb', [start(), start()]);
-  await Promise.all(stopping.splice(0).map((part) => part.onApplicationShutdown()));
-  await Promise.all(stores.splice(0).map((store) => store.close()));
-  await double.stop();
-});
-
-async function expectOwnWrites(
-  name: string,
-  processes: readonly { readonly store: EventStore; readonly consistency: Consistency }[],
-): Promise<void> {
-  let missed = 0;
-  const client = async (n: number) => {
-    for (let round = 0; round < 15; round++) {
-      const [writer, reader] = round % 2 ? processes : [...processes].reverse();
-      const stream = `${name}-${n}x${round}`;
-      await writer!.store.append(stream, 0, [noted()], { tenant: `workspace ${n}` });
-      await reader!.consistency.upToDate(`workspace ${n}`, [name], 20_000);
-      if (!(await isSeen(name, stream))) missed++;
-    }
-  };
-  await Promise.all(Array.from({ length: 30 }, (_, n) => client(n)));
-  expect(missed).toBe(0);
-}
 
 it('waits for no event of another workspace, and says so when a view is stuck', async () => {
   const held = deferred<void>();
-  stopping.unshift({ onApplicationShutdown: async () => held.resolve() });
+  stopping.unshift(async () => held.resolve());
   const stuck = view('stuck', {
     async handle(events) {
       if (events.some(({ data }) => (data as { word: string }).word === 'hold')) await held.promise;
@@ -144,7 +77,7 @@ it.each<[string, () => Error]>([
     await store.append(`${name}-bad${n}`, 0, [noted('bad')], { tenant: 'b' });
     await store.append(`${name}-${n}`, 0, [noted()], { tenant: 'a' });
     await consistency.upToDate('a', [name]);
-    expect(await isSeen(name, `${name}-${n}`)).toBe(true);
+    expect(await isSeen(database.pool, name, `${name}-${n}`)).toBe(true);
   }
 });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { headText, type LogHash, type LogSeal, LogSeals, LogSigner, type Recorded, Rebuild } from '@fairlead/eventing';
-import { EsdbLog, EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { EsdbLog, EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { chosen, type Installation, openInstallation, readModels } from '..';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';

@@ -1,11 +1,6 @@
-import {
-  appendedBytes,
-  type EventStore,
-  type EventStoreDbStore,
-  MAX_APPEND_BYTES,
-  type Recorded,
-  withOriginalTime,
-} from '@fairlead/eventing';
+import { appendedBytes, type EventStore, MAX_APPEND_BYTES, type Recorded } from '@fairlead/eventing';
+import type { EventStoreDbStore } from '@fairlead/eventstoredb';
+import { eventStoreDb } from '@fairlead/service';
 import type { Pool } from 'pg';
 import { isDeepStrictEqual } from 'node:util';
 import { MoveProblem } from './problem';
@@ -23,6 +18,7 @@ export async function copy(
   to: EventStoreDbStore,
   copied: (position: bigint) => void,
 ): Promise<void> {
+  const { withOriginalTime } = eventStoreDb();
   const head = await from.head();
   const start = await reached(database, to);
   copied(start);
@@ -73,6 +69,7 @@ function* ahead(groups: readonly Recorded[][]): Generator<Recorded[][]> {
 
 /** Neighbours that were appended together are again. */
 function together(events: readonly Recorded[]): Recorded[][] {
+  const { withOriginalTime } = eventStoreDb();
   const groups: Recorded[][] = [];
   let bytes = 0;
   for (const event of events) {

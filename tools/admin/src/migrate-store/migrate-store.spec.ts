@@ -1,18 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import {
-  checkpoint,
-  eventingMigrations,
-  eventStoreDb,
-  type EventStoreDbStore,
-  follow,
-  openEventStore,
-  PostgresEventStore,
-  type Recorded,
-} from '@fairlead/eventing';
-import { EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { checkpoint, eventingMigrations, follow, PostgresEventStore, type Recorded } from '@fairlead/eventing';
+import { EventStoreDbStore } from '@fairlead/eventstoredb';
+import { EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { openEventStore } from '@fairlead/service';
 import { Pool } from 'pg';
 
 const ROOT = join(__dirname, '../../../..');
@@ -27,7 +20,7 @@ beforeEach(async () => {
   database = await testDatabase(eventingMigrations);
   double = await EventStoreDbDouble.start();
   from = new PostgresEventStore(database.pool);
-  to = new (eventStoreDb().EventStoreDbStore)(double.url, { limits });
+  to = new EventStoreDbStore(double.url, { limits });
   processes = [];
 });
 afterEach(async () => {

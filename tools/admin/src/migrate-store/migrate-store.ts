@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppendTooLarge, eventStoreDb } from '@fairlead/eventing';
+import { AppendTooLarge } from '@fairlead/eventing';
 import { DatabaseProblem, startEmbedded } from '@fairlead/postgres';
-import { readSettings, SettingsProblem } from '@fairlead/service';
+import { eventStoreDb, readSettings, SettingsProblem } from '@fairlead/service';
 import { Command } from 'commander';
 import { move } from './move';
 import { MoveProblem } from './problem';

@@ -1,5 +1,6 @@
-import { eventingMigrations, eventStoreDb, placeOf, PostgresEventStore } from '@fairlead/eventing';
+import { eventingMigrations, PostgresEventStore } from '@fairlead/eventing';
 import { connect, LOCKS, openDatabase } from '@fairlead/postgres';
+import { eventStoreDb, placeOf } from '@fairlead/service';
 import { compareOrder, compareStreams } from './compare';
 import { copy } from './copy';
 import { MoveProblem } from './problem';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EsdbLog, EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { type EsdbLog, EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { until } from '@fairlead/e2e/testing';

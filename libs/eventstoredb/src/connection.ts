@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ErrorType, EventStoreDBClient, isCommandError, type StreamingRead } from '@eventstore/db-client';
+import { OlderLog, StreamDeleted } from '@fairlead/eventing';
 import { Unavailable } from '@fairlead/schema';
 import type { Channel } from '@grpc/grpc-js';
-import { StreamDeleted } from '../core/event-store';
 import { NotCarriedOut } from './batches';
 import { IncompleteStream } from './continuity';
 import { findLeader, NoLeader, nodesOf } from './leader';
-import { OlderLog } from './older-log';
 
 /** Time limits (ms): of one attempt without progress, and of all attempts together. */
 export interface TimeLimits {

@@ -1,4 +1,4 @@
-import { OlderLog, type Witness } from './older-log';
+import { OlderLog, type Witness } from '@fairlead/eventing';
 
 /** A stream lacks events that were in it, and no marker says that it was deleted: the node may have an older log. */
 export class IncompleteStream extends Error {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventingMigrations, follow, OlderLog, requireSameLog } from '@fairlead/eventing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { EventStoreDbStore } from '.';
-import { eventingMigrations, follow, OlderLog, requireSameLog } from '..';
-import { type EsdbLog, EventStoreDbDouble } from '../testing';
+import { type EsdbLog, EventStoreDbDouble } from './testing';
 
 const noted = (text: string) => ({ type: 'Noted', data: { text } });
 const limits = { attempt: 2000, total: 20_000 };

@@ -1,7 +1,8 @@
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { chain, type DomainEvent, handle, type Model } from '@fairlead/eventing';
+import { verifyChain } from '@fairlead/eventing/testing';
 import { EventStoreDbStore } from '.';
-import { chain, type DomainEvent, handle, type Model } from '..';
-import { EventStoreDbDouble, verifyChain } from '../testing';
+import { EventStoreDbDouble } from './testing';
 
 type Counted = DomainEvent<'Counted', { by: number }>;
 const counter: Model<{ total: number }, Counted> = {

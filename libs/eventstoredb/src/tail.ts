@@ -1,12 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Batch, type Filter, matches } from '../core/event-store';
+import { type Batch, type Filter, KeptEvents, matches, Wakeups } from '@fairlead/eventing';
 import type { EventStoreDbConnection } from './connection';
 import type { EventStoreDbContinuity } from './continuity';
 import type { EventStoreDbDeletedStreams } from './deleted-streams';
 import { EventStoreDbSubscription } from './subscription';
-import { KeptEvents } from '../followers/kept-events';
-import { Wakeups } from '../postgres/wakeups';
 
 /** Time without an event after which a subscription is compared with the log, because it may hang (ms). */
 const QUIET_MS = 3000;

@@ -1,5 +1,5 @@
+import type { Recorded } from '@fairlead/eventing';
 import { Recent } from '@fairlead/schema';
-import type { Recorded } from '../core/event';
 
 /** Number of streams whose newest time is kept; the least recently used one is dropped. */
 const KEPT_STREAMS = 10_000;

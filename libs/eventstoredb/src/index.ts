@@ -1,2 +1,3 @@
 export { EventStoreUnreachable, isAddress } from './connection';
+export { withOriginalTime } from './event';
 export { EventStoreDbStore } from './event-store';

@@ -1,8 +1,15 @@
+import {
+  type DomainEvent,
+  handle,
+  load,
+  type Metadata,
+  type Model,
+  type Recorded,
+  reserveName,
+} from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { EventStoreDbStore } from '.';
-import { handle, load, type Metadata, type Model, type Recorded, reserveName } from '..';
-import type { DomainEvent } from '../core/event';
-import { EventStoreDbDouble } from '../testing';
+import { EventStoreDbDouble } from './testing';
 
 type Added = DomainEvent<'Added', { amount: number }>;
 const sum: Model<number, Added> = { initial: 0, evolve: (state, { data }) => state + data.amount };

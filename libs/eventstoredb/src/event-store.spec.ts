@@ -1,5 +1,6 @@
+import { storeContract } from '@fairlead/eventing/testing';
 import { EventStoreDbStore } from '.';
-import { EventStoreDbDouble, storeContract } from '../testing';
+import { EventStoreDbDouble } from './testing';
 
 /** A real server to test against; its log is only added to. */
 const url = process.env.EVENTSTORE_TEST_URL;

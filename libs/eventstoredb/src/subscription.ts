@@ -7,7 +7,7 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
-import { type Batch, type Filter, matches } from '../core/event-store';
+import { type Batch, type Filter, matches } from '@fairlead/eventing';
 import type { EventStoreDbConnection } from './connection';
 import { isOurs, markedBy, positionOf, toEvent } from './event';
 

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient, NO_STREAM, jsonEvent, MaxAppendSizeExceededError } from '@eventstore/db-client';
 import { v7 as uuid } from 'uuid';
+import { AppendTooLarge, handle, load, MAX_APPEND_BYTES, StreamDeleted, VersionConflict } from '@fairlead/eventing';
+import { take } from '@fairlead/eventing/testing';
 import { until } from '@fairlead/postgres/testing';
 import { EventStoreDbStore, EventStoreUnreachable } from '.';
-import { AppendTooLarge, handle, load, MAX_APPEND_BYTES, StreamDeleted, VersionConflict } from '..';
-import { EsdbLog, EventStoreDbDouble, take } from '../testing';
+import { EsdbLog, EventStoreDbDouble } from './testing';
 
-const ROOT = join(__dirname, '../../../..');
+const ROOT = join(__dirname, '../../..');
 const noted = (text: string) => ({ type: 'Noted', data: { text } });
 /** Short enough for a test, long enough for a slow machine. */
 const limits = { attempt: 2000, total: 20_000 };
@@ -297,7 +298,7 @@ it('says nothing of a node whose TLS name is its IP address', () => {
       cwd: ROOT,
       encoding: 'utf8',
     }).stderr;
-  const open = `new (require('./libs/eventing/src/eventstoredb/connection.ts').EventStoreDbConnection)('esdb://127.0.0.1:1');`;
+  const open = `new (require('./libs/eventstoredb/src/connection.ts').EventStoreDbConnection)('esdb://127.0.0.1:1');`;
   expect(said('')).toContain('DEP0123');
   expect(said(open)).toBe('');
 });

@@ -3,14 +3,14 @@ import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { type EventStoreDBClient, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client';
 import { type BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb';
+import { AppendTooLarge, StreamDeleted, VersionConflict } from '@fairlead/eventing';
 import { Unavailable } from '@fairlead/schema';
 import { until } from '@fairlead/postgres/testing';
 import { EventStoreDbStore } from '.';
-import { AppendTooLarge, StreamDeleted, VersionConflict } from '..';
-import { EventStoreDbDouble } from '../testing';
+import { EventStoreDbDouble } from './testing';
 import { EventStoreDbBatches } from './batches';
 
-const ROOT = join(__dirname, '../../../..');
+const ROOT = join(__dirname, '../../..');
 const noted = (text: string) => ({ type: 'Noted', data: { text } });
 const limits = { attempt: 20_000, total: 60_000 };
 
@@ -208,9 +208,9 @@ describe('Appends to EventStoreDB at the same time (double)', () => {
 
 /** Replaces the connection again and again while calls are open, and says nothing. */
 const REPLACING = `
-const { EventStoreDbStore } = require('./libs/eventing/src/eventstoredb');
-const { EventStoreDbDouble } = require('./libs/eventing/src/testing/esdb-double');
-const { EsdbLog } = require('./libs/eventing/src/testing/esdb-log');
+const { EventStoreDbStore } = require('./libs/eventstoredb/src');
+const { EventStoreDbDouble } = require('./libs/eventstoredb/src/testing/esdb-double');
+const { EsdbLog } = require('./libs/eventstoredb/src/testing/esdb-log');
 const work = async () => {
   const log = new EsdbLog();
   const nodes = [];

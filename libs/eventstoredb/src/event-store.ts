@@ -10,21 +10,28 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { weightOf } from '@fairlead/schema';
-import type { Pool } from 'pg';
-import { newId } from '../core/new-id';
-import { AppendTooLarge, checkAppend } from '../postgres/append-limit';
-import { categoryOf, type DomainEvent, type Metadata, type Recorded } from '../core/event';
 import {
   type Appended,
+  AppendTooLarge,
   type Batch,
+  categoryOf,
+  checkAppend,
+  type DomainEvent,
   EventStore,
   type Filter,
+  holds,
+  Listener,
   matches,
+  type Metadata,
   type NewEvent,
+  newId,
+  type Recorded,
   StreamDeleted,
+  traceStep,
   VersionConflict,
-} from '../core/event-store';
+} from '@fairlead/eventing';
+import { weightOf } from '@fairlead/schema';
+import type { Pool } from 'pg';
 import { EventStoreDbBatches } from './batches';
 import { EventStoreDbCatchUp } from './catch-up';
 import { EventStoreDbContinuity, IncompleteStream } from './continuity';
@@ -33,10 +40,7 @@ import { hasOriginalTime, isOurs, markedBy, originalTime, toEvent, versionOf, wi
 import { from } from './subscription';
 import { EventStoreDbTail } from './tail';
 import { StreamTimes } from './times';
-import { Listener } from '../followers/listener';
 import { EventStoreDbDeletedStreams } from './deleted-streams';
-import { holds } from './older-log';
-import { traceStep } from '../core/tracing';
 
 /** Largest number of events in a batch. */
 const BATCH_EVENTS = 1000;

@@ -1,18 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EventType, upcastersOf } from '@fairlead/contracts';
+import {
+  categoryOf,
+  chain,
+  type DomainEvent,
+  type EventStore,
+  eventingMigrations,
+  fold,
+  type Model,
+  PostgresEventStore,
+  type Recorded,
+  UpcastingEventStore,
+} from '@fairlead/eventing';
+import { MemoryEventStore, take } from '@fairlead/eventing/testing';
 import { testDatabase } from '@fairlead/postgres/testing';
-import { categoryOf, type DomainEvent, type Recorded } from '../core/event';
-import type { EventStore } from '../core/event-store';
-import { fold, type Model } from '../core/model';
-import { UpcastingEventStore } from '../core/upcasters';
-import { EventStoreDbStore } from '../eventstoredb/event-store';
-import { eventingMigrations } from '../migrations';
-import { PostgresEventStore } from '../postgres/postgres-event-store';
-import { chain } from '../seals/chain';
+import { EventStoreDbStore } from '../event-store';
 import { EventStoreDbDouble } from './esdb-double';
-import { MemoryEventStore } from './memory-event-store';
-import { take } from './store-contract';
 
 /** Streams as a version of Fairlead wrote them, and what they are folded to. */
 interface History {

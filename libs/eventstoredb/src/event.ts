@@ -1,5 +1,5 @@
 import type { AllStreamRecordedEvent, RecordedEvent } from '@eventstore/db-client';
-import type { Metadata, Recorded } from '../core/event';
+import type { Metadata, Recorded } from '@fairlead/eventing';
 
 /** Largest position of a server; a larger number means that there is no position. */
 const LARGEST = 2n ** 63n - 1n;

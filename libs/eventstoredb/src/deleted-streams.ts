@@ -1,4 +1,4 @@
-import { idOf } from '../core/event';
+import { idOf } from '@fairlead/eventing';
 
 /**
  * The streams of Fairlead that were deleted or cut off in the server, by the markers in its log. They are read once;

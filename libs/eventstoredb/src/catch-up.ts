@@ -1,5 +1,4 @@
-import type { Batch } from '../core/event-store';
-import { Wakeups } from '../postgres/wakeups';
+import { type Batch, Wakeups } from '@fairlead/eventing';
 
 /** Number of batches that are kept for subscribers that have not read them yet. */
 const KEPT = 8;

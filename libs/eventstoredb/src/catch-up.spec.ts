@@ -1,7 +1,7 @@
+import type { Batch } from '@fairlead/eventing';
 import { EventStoreDbStore } from '.';
-import type { Batch } from '../core/event-store';
 import { EventStoreDbCatchUp } from './catch-up';
-import { EventStoreDbDouble } from '../testing';
+import { EventStoreDbDouble } from './testing';
 
 const FOLLOWERS = 24;
 

@@ -1,0 +1,3 @@
+export * from './esdb-double';
+export * from './esdb-log';
+export * from './histories';
