@@ -1,6 +1,6 @@
 export * from './postgres/append-limit';
 export * from './seals/chain';
-export { actorNames } from './core/actor-names';
+export { actorNames } from './workspaces/actor-names';
 export * from './core/aggregate-commands';
 export * from './core/changed-members';
 export * from './followers/consistency';
@@ -51,7 +51,7 @@ export * from './vault/master-key';
 export * from './vault/vault';
 export * from './workspaces/workspace-removals';
 export * from './workspaces/workspaces';
-export type { LockedBucket } from './core/s3-bucket';
+export type { LockedBucket } from './seals/locked-bucket';
 export { ViewsGuard } from './followers/views.guard';
 export * from './seals/seal-sender';
 export type { Lease } from './work-queue/lease';

@@ -21,7 +21,7 @@ import {
   StreamDeleted,
   Vault,
 } from '..';
-import { signedHeaders } from '../core/s3-signature';
+import { signedHeaders } from '../testing/s3-signature';
 import { MemoryEventStore } from '../testing';
 
 const SEALS = 'logSeals-1';

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { idOf, type Recorded } from '../core/event';
 import type { Projection } from '../followers/projection';
 import type { LogSeal } from './log-seals';
-import { type LockedBucket, putLocked } from '../core/s3-bucket';
+import { type LockedBucket, putLocked } from './locked-bucket';
 
 const ANSWER_MS = 10_000;
 

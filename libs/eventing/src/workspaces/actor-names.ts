@@ -1,6 +1,6 @@
 import { canonicalUuid } from '@fairlead/schema';
-import { type Recorded, streamName } from './event';
-import type { EventStore } from './event-store';
+import { type Recorded, streamName } from '../core/event';
+import type { EventStore } from '../core/event-store';
 
 /** The descriptions of API keys by their ids, read from the log; services that act by themselves have none. */
 export async function actorNames(

@@ -1,11 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-
-/** Credentials for a server that speaks the protocol of Amazon S3. */
-export interface S3Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly region: string;
-}
+import type { LockedBucket } from '../seals/locked-bucket';
 
 interface Request {
   readonly method: string;
@@ -17,8 +11,15 @@ interface Request {
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** Returns the headers of a request, signed at `time` after AWS Signature Version 4. */
-export function signedHeaders(request: Request, credentials: S3Credentials, time: Date): Record<string, string> {
+/**
+ * Returns the headers of a request, signed at `time` after AWS Signature Version 4: a double of a server compares them
+ * with those that it got.
+ */
+export function signedHeaders(
+  request: Request,
+  credentials: Pick<LockedBucket, 'accessKeyId' | 'secretAccessKey' | 'region'>,
+  time: Date,
+): Record<string, string> {
   const stamp = time.toISOString().replace(/[-:]|\.\d+/g, '');
   const day = stamp.slice(0, 8);
   const headers: Record<string, string> = {
