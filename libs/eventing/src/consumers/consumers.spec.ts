@@ -4,7 +4,7 @@ import { Consumers } from './consumers';
 import type { EventHandler } from './parked-retries';
 import type { Recorded } from '../core/event';
 import { eventingMigrations } from '../migrations';
-import { ParkedSubjects } from './parked-subjects';
+import { ParkedSubjects } from '../followers/parked-subjects';
 import { PostgresEventStore } from '../postgres/postgres-event-store';
 
 let database: TestDatabase;

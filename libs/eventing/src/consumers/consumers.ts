@@ -4,7 +4,7 @@ import { ConsumerInbox } from './consumer-inbox';
 import type { Recorded } from '../core/event';
 import { EventStore } from '../core/event-store';
 import { type Consumer, type EventHandler, ParkedRetries } from './parked-retries';
-import { ParkedSubjects } from './parked-subjects';
+import { ParkedSubjects } from '../followers/parked-subjects';
 import { PATIENCE, reasonOf } from '../followers/retries';
 import { endOf } from '../followers/stop';
 

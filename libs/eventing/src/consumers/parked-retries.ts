@@ -3,9 +3,9 @@ import type { Pool } from 'pg';
 import type { ConsumerInbox } from './consumer-inbox';
 import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
-import { faultOf } from '../followers/faults';
+import { faultOf } from '../core/faults';
 import { CONSUMER_HOLDS } from './inbox';
-import type { ParkedSubject, ParkedSubjects } from './parked-subjects';
+import type { ParkedSubject, ParkedSubjects } from '../followers/parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from '../followers/retries';
 
 /** Handles one event. */

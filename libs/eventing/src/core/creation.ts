@@ -1,4 +1,4 @@
-import { Inapplicable } from '../followers/faults';
+import { Inapplicable } from './faults';
 import { idOf, type Recorded } from './event';
 
 /** Identifiers in the data of an event that creates something. */

@@ -1,6 +1,6 @@
 import type { EventType } from '@fairlead/contracts';
 import { PreconditionFailed, Recent, weightOf } from '@fairlead/schema';
-import { chain } from '../seals/chain';
+import { chain } from './chain';
 import { categoryOf, type DomainEvent, type Metadata, type Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
 import { fold, type Model } from './model';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Recent } from '@fairlead/schema';
-import { chain } from '../seals/chain';
+import { chain } from './chain';
 import { streamName, type DomainEvent, type Metadata, type Recorded } from './event';
 import { type EventStore, StreamDeleted, VersionConflict } from './event-store';
 

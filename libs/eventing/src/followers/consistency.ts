@@ -7,7 +7,7 @@ import { Followers } from './followers';
 import { readsBehind } from './metrics';
 import { NewestEvents } from './newest-events';
 import { endOf } from './stop';
-import { Wakeups } from '../postgres/wakeups';
+import { Wakeups } from './wakeups';
 
 /** A view did not contain the newest event of the workspace within the time limit (503). */
 export class ViewBehind extends Unavailable {

@@ -2,11 +2,11 @@ import { nested } from '@fairlead/postgres';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { Recorded } from '../core/event';
 import type { Batch, EventStore, Filter } from '../core/event-store';
-import { Away } from './faults';
+import { Away } from '../core/faults';
 import type { BatchHandler } from './projection';
 import { wakeups } from './metrics';
 import type { SetAside } from './set-aside';
-import { Wakeups } from '../postgres/wakeups';
+import { Wakeups } from './wakeups';
 
 interface FollowOptions extends Filter {
   /** Called after each committed batch with the new position. */

@@ -2,9 +2,9 @@ import { nested } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 import { type EventStore, matches } from '../core/event-store';
-import { answersQuickly, faultOf } from './faults';
+import { answersQuickly, faultOf } from '../core/faults';
 import type { Projection } from './projection';
-import type { ParkedSubject, ParkedSubjects } from '../consumers/parked-subjects';
+import type { ParkedSubject, ParkedSubjects } from './parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from './retries';
 
 /** Pace of retries: a follower stops while one of its streams is tried again. */

@@ -6,13 +6,13 @@ import { EventStore } from '../core/event-store';
 import { checkpoint, follow } from './follow';
 import { FollowerRetries } from './follower-retries';
 import { batches, failures, handledEvents } from './metrics';
-import { ParkedSubjects } from '../consumers/parked-subjects';
+import { ParkedSubjects } from './parked-subjects';
 import type { BatchHandler, FollowerStatus, Projection } from './projection';
 import { PATIENCE, reasonOf } from './retries';
 import { SetAside, type Waiting } from './set-aside';
 import { endOf } from './stop';
 import { traceHandling } from '../core/tracing';
-import { Wakeups } from '../postgres/wakeups';
+import { Wakeups } from './wakeups';
 
 interface Running extends Projection {
   position: bigint;

@@ -1,6 +1,6 @@
 import type { Recorded } from '../core/event';
 import { type Batch, type Filter, matches } from '../core/event-store';
-import { Wakeups } from '../postgres/wakeups';
+import { Wakeups } from './wakeups';
 import { KeptEvents } from './kept-events';
 
 /**

@@ -5,7 +5,7 @@ import { Consumers } from '../consumers/consumers';
 import { Followers } from './followers';
 import { measureEventing } from './metrics';
 import { eventingMigrations } from '../migrations';
-import { ParkedSubjects } from '../consumers/parked-subjects';
+import { ParkedSubjects } from './parked-subjects';
 import { PostgresEventStore } from '../postgres/postgres-event-store';
 
 let database: TestDatabase;

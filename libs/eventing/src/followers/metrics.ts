@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FollowerStatus } from './projection';
-import { ParkedSubjects } from '../consumers/parked-subjects';
+import { ParkedSubjects } from './parked-subjects';
 
 /** Number of appends by outcome. */
 export const appends = new Counter({

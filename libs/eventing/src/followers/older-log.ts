@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
-import { Away } from './faults';
+import { Away } from '../core/faults';
 
 /** The part of an event by which its log is recognised. */
 export type Witness = Pick<Recorded, 'id' | 'stream' | 'position'>;

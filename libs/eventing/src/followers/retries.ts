@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
-import type { ParkedSubject, ParkedSubjects } from '../consumers/parked-subjects';
-import { Wakeups } from '../postgres/wakeups';
+import type { ParkedSubject, ParkedSubjects } from './parked-subjects';
+import { Wakeups } from './wakeups';
 
 /** The number of attempts at an event, and the pauses between them: each is three times the one before. */
 export interface Patience {

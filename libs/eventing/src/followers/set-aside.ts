@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
-import { answersQuickly, type Fault, faultOf } from './faults';
+import { answersQuickly, type Fault, faultOf } from '../core/faults';
 import type { BatchHandler } from './projection';
 import { reasonOf } from './retries';
 

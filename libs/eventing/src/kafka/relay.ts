@@ -2,12 +2,12 @@ import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from 
 import { Partitioners, type Producer } from 'kafkajs';
 import type { Degradation } from '../followers/degradation';
 import type { Recorded } from '../core/event';
-import { Away } from '../followers/faults';
+import { Away } from '../core/faults';
 import type { Followers } from '../followers/followers';
 import type { KafkaCluster } from './cluster';
 import { type KafkaMessage, type Publications, toMessage } from './message';
 import { disconnect, silence, within } from './silence';
-import { Wakeups } from '../postgres/wakeups';
+import { Wakeups } from '../followers/wakeups';
 
 /** Brokers take a batch of messages for one partition up to a megabyte. */
 const BATCH_BYTES = 512 * 1024;

@@ -5,7 +5,7 @@ import { type CustomTransportStrategy, Server } from '@nestjs/microservices';
 import type { Consumers } from '../consumers/consumers';
 import type { Degradation } from '../followers/degradation';
 import type { EventStore } from '../core/event-store';
-import { callHandlers } from '../followers/event-store-transport';
+import { callHandlers } from '../consumers/event-store-transport';
 import { KafkaGroup } from './group';
 import { KafkaReceiver } from './receiver';
 import type { KafkaLink } from './message';

@@ -4,8 +4,8 @@ import { type Client, Pool, type PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
 import type { Projection } from '../followers/projection';
-import { ParkedSubjects } from '../consumers/parked-subjects';
-import { faultOf } from '../followers/faults';
+import { ParkedSubjects } from '../followers/parked-subjects';
+import { faultOf } from '../core/faults';
 import { SetAside, type Waiting } from '../followers/set-aside';
 
 /** Tables that can be made again from the log, and the projections that fill them. */

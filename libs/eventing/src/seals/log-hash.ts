@@ -1,5 +1,5 @@
 import { hash as hashOf } from 'node:crypto';
-import { withoutSealed } from './chain';
+import { withoutSealed } from '../core/chain';
 import type { Recorded } from '../core/event';
 import { storedShape } from '../core/upcasters';
 

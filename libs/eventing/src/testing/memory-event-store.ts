@@ -10,7 +10,7 @@ import {
   VersionConflict,
 } from '../core/event-store';
 import { newId } from '../core/new-id';
-import { Wakeups } from '../postgres/wakeups';
+import { Wakeups } from '../followers/wakeups';
 
 /** An event store that lives and dies with the process: for tests of models and followers. */
 export class MemoryEventStore extends EventStore {

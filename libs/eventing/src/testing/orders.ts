@@ -6,15 +6,15 @@ import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testi
 import { Consumers } from '../consumers/consumers';
 import { Degradation } from '../followers/degradation';
 import type { Recorded } from '../core/event';
-import type { EventContext } from '../followers/event-store-transport';
+import type { EventContext } from '../consumers/event-store-transport';
 import { Followers } from '../followers/followers';
 import { once } from '../consumers/inbox';
 import { KafkaCluster } from '../kafka/cluster';
 import { KafkaRelay } from '../kafka/relay';
 import { eventingMigrations } from '../migrations';
-import { ParkedSubjects } from '../consumers/parked-subjects';
+import { ParkedSubjects } from '../followers/parked-subjects';
 import { PostgresEventStore } from '../postgres/postgres-event-store';
-import { Transports, UnchangedErrors } from '../followers/transports';
+import { Transports, UnchangedErrors } from '../transports';
 import type { KafkaLink } from '../kafka/message';
 
 /** Orders and payments in a log, sent to Kafka and consumed from it by processes that tests start and end. */

@@ -1,5 +1,5 @@
 import type { Recorded } from '../core/event';
-import { ChainCheck } from '../seals/chain';
+import { ChainCheck } from '../core/chain';
 
 /** Holds a whole stream against the hashes that its events hold of those before them. */
 export function verifyChain(events: readonly Recorded[]): ReturnType<ChainCheck['report']> {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { ThrottledWarning } from '../followers/throttled-warning';
-import { Wakeups } from '../postgres/wakeups';
+import { Wakeups } from '../followers/wakeups';
 import { Lease } from './lease';
 import type { WorkItem, WorkQueue } from './work-queue';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Recorded } from '../core/event';
-import { storedShape } from '../core/upcasters';
+import type { Recorded } from './event';
+import { storedShape } from './upcasters';
 
 /**
  * Returns the hash of a stream up to the last of `events`: for each event, SHA-256 over the hash before it and

@@ -1,13 +1,13 @@
 import { Catch, type INestApplication, type RpcExceptionFilter } from '@nestjs/common';
 import type { CustomTransportStrategy, NestMicroservice } from '@nestjs/microservices';
 import { type Observable, throwError } from 'rxjs';
-import { kafka as loadKafka } from '../clients';
-import type { Consumers } from '../consumers/consumers';
-import type { Degradation } from './degradation';
-import type { EventStore } from '../core/event-store';
-import { EventStoreTransport } from './event-store-transport';
-import type { Followers } from './followers';
-import type { KafkaLink } from '../kafka/message';
+import { kafka as loadKafka } from './clients';
+import type { Consumers } from './consumers/consumers';
+import type { Degradation } from './followers/degradation';
+import type { EventStore } from './core/event-store';
+import { EventStoreTransport } from './consumers/event-store-transport';
+import type { Followers } from './followers/followers';
+import type { KafkaLink } from './kafka/message';
 
 /** Makes the transport of events to the consumers of this application. */
 export class Transports {

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { HttpProblem } from '@fairlead/schema';
 import type { PoolClient } from 'pg';
-import { unreachable } from '../core/unreachable';
+import { unreachable } from './unreachable';
 
 /**
  * The cause of a follower's failure: `event` when the data of an event cannot be applied; `surroundings` when something

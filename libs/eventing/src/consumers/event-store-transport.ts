@@ -1,9 +1,9 @@
 import { BaseRpcContext, type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { CONSUMER_HOLDS } from '../consumers/inbox';
-import type { Consumers } from '../consumers/consumers';
+import { CONSUMER_HOLDS } from './inbox';
+import type { Consumers } from './consumers';
 import type { Metadata, Recorded } from '../core/event';
-import type { Followers } from './followers';
+import type { Followers } from '../followers/followers';
 import { traceHandling } from '../core/tracing';
 
 /** The context of an event for a consumer, beside its data. */
