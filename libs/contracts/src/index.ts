@@ -1,7 +1,7 @@
-export * from './deployments';
-export * from './connections';
-export * from './experiments';
-export * from './rollouts';
-export * from './turns';
-export { asyncApi } from './asyncapi';
-export * from './catalogue';
+export * from './ports/deployments';
+export * from './ports/connections';
+export * from './ports/experiments';
+export * from './ports/rollouts';
+export * from './ports/turns';
+export { asyncApi } from './catalogue/asyncapi';
+export * from './catalogue/catalogue';

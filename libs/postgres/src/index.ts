@@ -1,13 +1,20 @@
-export { copyAtOnce } from './copy-queries';
-export { connect, type EntityClass, type MigrationClass, openDatabase, openDataSource, transaction } from './database';
+export { copyAtOnce } from './database/copy-queries';
+export {
+  connect,
+  type EntityClass,
+  type MigrationClass,
+  openDatabase,
+  openDataSource,
+  transaction,
+} from './database/database';
 export { writeDurably } from './embedded/durable-file';
 export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/embedded';
-export { timeText } from './time-text';
-export { LOCKS } from './locks';
+export { timeText } from './database/time-text';
+export { LOCKS } from './database/locks';
 export { makeDirectory } from './embedded/make-directory';
-export { nested } from './nested';
-export { opaqueStorage } from './opaque-storage';
-export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './reading';
-export { openRequestPool } from './request-pool';
-export { SharedReads } from './shared-reads';
-export { DatabaseProblem, isConnectionLost } from './problem';
+export { nested } from './database/nested';
+export { opaqueStorage } from './database/opaque-storage';
+export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './database/reading';
+export { openRequestPool } from './database/request-pool';
+export { SharedReads } from './database/shared-reads';
+export { DatabaseProblem, isConnectionLost } from './database/problem';

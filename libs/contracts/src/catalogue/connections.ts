@@ -1,5 +1,5 @@
-import type { PushReceivedMessage } from '../deployments';
-import type { IntegrationAddedMessage, OAuthProviderAddedMessage } from '../connections';
+import type { PushReceivedMessage } from '../ports/deployments';
+import type { IntegrationAddedMessage, OAuthProviderAddedMessage } from '../ports/connections';
 import type { Row } from './row';
 
 /** Events of integrations with code hosts, and of OAuth providers and their tokens. */

@@ -2,7 +2,7 @@ import type {
   DeploymentCreatedMessage,
   DeploymentDeletedMessage,
   DeploymentStatusReportedMessage,
-} from '../deployments';
+} from '../ports/deployments';
 import type {
   DeploymentPatchedMessage,
   RevisionActivatedMessage,
@@ -10,7 +10,7 @@ import type {
   RevisionSource,
   RevisionStatusChangedMessage,
   SourceConfig,
-} from '../rollouts';
+} from '../ports/rollouts';
 import { ID, idOrNull, members, ref, TEXT, TEXT_OR_NULL } from './payload';
 import type { Row } from './row';
 

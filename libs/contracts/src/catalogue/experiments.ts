@@ -4,7 +4,7 @@ import type {
   FeedbackAddedMessage,
   RunsPersistedMessage,
   SessionCreatedMessage,
-} from '../experiments';
+} from '../ports/experiments';
 import { COUNT, ID, idOrNull, members, NUMBER_OR_NULL, TEXT, TIME } from './payload';
 import type { Row } from './row';
 

@@ -1,11 +1,11 @@
-import type { CommitResolvedMessage } from '../deployments';
+import type { CommitResolvedMessage } from '../ports/deployments';
 import type {
   CommandEndedMessage,
   CommandStartedMessage,
   HostStatusReportedMessage,
   RevisionTakenBackMessage,
   RolloutStatusReportedMessage,
-} from '../rollouts';
+} from '../ports/rollouts';
 import { COUNT, ID, members, TEXT } from './payload';
 import type { Row } from './row';
 

@@ -1,6 +1,6 @@
 import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { asyncApi } from '../asyncapi';
+import { asyncApi } from '../catalogue/asyncapi';
 
 const ajv = addFormats(new Ajv({ strict: false, allErrors: true }));
 const document = asyncApi();

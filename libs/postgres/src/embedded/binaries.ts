@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DatabaseProblem } from '../problem';
+import { DatabaseProblem } from '../database/problem';
 import type { ServerUser } from './server-user';
 
 /**

@@ -3,7 +3,7 @@ import { chownSync, existsSync, lchownSync, lstatSync, readdirSync, readFileSync
 import { basename, dirname, join } from 'node:path';
 import { syncDirectory, writeDurably } from './durable-file';
 import { makeDirectory } from './make-directory';
-import { DatabaseProblem } from '../problem';
+import { DatabaseProblem } from '../database/problem';
 import { start, succeeded } from './program';
 import type { ServerUser } from './server-user';
 

@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { until } from '../testing';
-import { connect } from '../database';
+import { connect } from '../database/database';
 import { startEmbedded, type EmbeddedPostgres } from './embedded';
 import { isAlive } from './postmaster';
-import { DatabaseProblem } from '../problem';
+import { DatabaseProblem } from '../database/problem';
 
 const HOOK = join(__dirname, '../../../../tools/test/typescript.cjs');
 const OWNER = join(__dirname, '../testing/own-server.ts');

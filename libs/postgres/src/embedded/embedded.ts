@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { locateBinaries } from './binaries';
 import { createCluster, forgetPassword, readPassword, removeUnfinished } from './cluster';
-import { connect } from '../database';
+import { connect } from '../database/database';
 import { findPostmaster, isAlive, stopPostmaster, type Postmaster } from './postmaster';
-import { LOCKS } from '../locks';
-import { DatabaseProblem, errorCode } from '../problem';
+import { LOCKS } from '../database/locks';
+import { DatabaseProblem, errorCode } from '../database/problem';
 import { start } from './program';
 import { serverUser } from './server-user';
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { DatabaseProblem } from '../problem';
+import { DatabaseProblem } from '../database/problem';
 import { reachable, type ServerUser } from './server-user';
 
 interface Program {

@@ -1,9 +1,9 @@
-import { connectionEvents } from './catalogue/connections';
-import { deploymentEvents } from './catalogue/deployments';
-import { experimentEvents } from './catalogue/experiments';
-import { installationEvents } from './catalogue/installation';
-import { rolloutEvents } from './catalogue/rollouts';
-import type { LoggedEvent, Row, Upcaster } from './catalogue/row';
+import { connectionEvents } from './connections';
+import { deploymentEvents } from './deployments';
+import { experimentEvents } from './experiments';
+import { installationEvents } from './installation';
+import { rolloutEvents } from './rollouts';
+import type { LoggedEvent, Row, Upcaster } from './row';
 
 /**
  * Every type of event that can be in the log: what it is called elsewhere, what is told of it, and the version of its

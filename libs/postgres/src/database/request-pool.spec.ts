@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { reading, sharedReading, writing } from './reading';
 import { openRequestPool } from './request-pool';
-import { testDatabase, type TestDatabase } from './testing';
+import { testDatabase, type TestDatabase } from '../testing';
 
 const NEVER = new AbortController().signal;
 

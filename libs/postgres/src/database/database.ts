@@ -4,7 +4,7 @@ import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typ
 import { CalmClient } from './calm-client';
 import { LOCKS } from './locks';
 import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
-import { requireVersion } from './embedded/server-version';
+import { requireVersion } from './server-version';
 import { watchedClient } from './watched-client';
 
 /** A migration. None is ever undone, so it has only `up`. */

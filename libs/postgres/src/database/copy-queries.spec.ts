@@ -1,6 +1,6 @@
 import { copyAtOnce } from './copy-queries';
 import { transaction } from './database';
-import { testDatabase, type TestDatabase } from './testing';
+import { testDatabase, type TestDatabase } from '../testing';
 
 describe('COPY at once', () => {
   let database: TestDatabase;

@@ -1,4 +1,4 @@
-import { DatabaseProblem } from '../problem';
+import { DatabaseProblem } from './problem';
 
 const OLDEST = 16;
 

@@ -1,6 +1,6 @@
 import { CATALOGUE, type EventType } from './catalogue';
-import { SCHEMAS } from './catalogue/payload';
-import type { PublicTopic, Row } from './catalogue/row';
+import { SCHEMAS } from './payload';
+import type { PublicTopic, Row } from './row';
 
 const CHANNELS: Readonly<Record<PublicTopic, { readonly name: string; readonly title: string }>> = {
   'deployments.v1': { name: 'deployments', title: 'Deployments' },

@@ -1,6 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { nested } from './nested';
-import { testDatabase, type TestDatabase } from './testing';
+import { testDatabase, type TestDatabase } from '../testing';
 
 let database: TestDatabase;
 let pool: Pool;

@@ -5,15 +5,15 @@ import ts from 'typescript';
 import { parse } from 'yaml';
 import { asyncApi } from './asyncapi';
 import { CATALOGUE, publications, upcastersOf } from './catalogue';
-import type { LoggedEvent } from './catalogue/row';
-import { problemsOf } from './testing';
+import type { LoggedEvent } from './row';
+import { problemsOf } from '../testing';
 
 interface Fixture {
   readonly event: LoggedEvent;
   readonly told: object;
 }
 
-const fixtures = JSON.parse(readFileSync(join(__dirname, 'fixtures/published.json'), 'utf8')) as Fixture[];
+const fixtures = JSON.parse(readFileSync(join(__dirname, '../fixtures/published.json'), 'utf8')) as Fixture[];
 const publicTypes = [...publications.topics].filter(([, topic]) => topic !== 'internal.v1').map(([type]) => type);
 const document = asyncApi();
 
@@ -31,7 +31,7 @@ const headersOf = ({ type, stream }: LoggedEvent) => ({
 
 describe('asyncapi.yaml', () => {
   it('is what the catalogue says; `npm run asyncapi` writes it', () => {
-    expect(parse(readFileSync(join(__dirname, '../asyncapi.yaml'), 'utf8'))).toEqual(document);
+    expect(parse(readFileSync(join(__dirname, '../../asyncapi.yaml'), 'utf8'))).toEqual(document);
   });
 
   it('is a valid AsyncAPI 3 document', () => {
@@ -88,7 +88,7 @@ describe('the catalogue', () => {
   });
 
   it('is of events that are all in a recorded history, which every version must still understand', () => {
-    const libs = join(__dirname, '../..');
+    const libs = join(__dirname, '../../..');
     const files = readdirSync(libs).flatMap((library) =>
       ['src/recorded', 'src/history/recorded'].flatMap((place) => {
         const folder = join(libs, library, place);
@@ -103,7 +103,7 @@ describe('the catalogue', () => {
 
   it('lets nothing be appended that has no row', () => {
     const append = (type: string) =>
-      `import type { NewEvent } from '${join(__dirname, '../../eventing/src/core/event-store')}';
+      `import type { NewEvent } from '${join(__dirname, '../../../eventing/src/core/event-store')}';
        export const event: NewEvent = { type: '${type}', data: {} };`;
     expect(compileErrors(append('DeploymentCreated'))).toEqual([]);
     expect(compileErrors(append('Unheard'))).toEqual([expect.stringContaining(`Type '"Unheard"' is not assignable`)]);
@@ -112,7 +112,7 @@ describe('the catalogue', () => {
 
 /** Errors of the compiler for a source file, with the options of the builds. */
 function compileErrors(source: string): string[] {
-  const root = join(__dirname, '../../..');
+  const root = join(__dirname, '../../../..');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), (path) => readFileSync(path, 'utf8'));
   const file = join(__dirname, 'planted.ts');
   const { compilerOptions } = config as { compilerOptions: object };

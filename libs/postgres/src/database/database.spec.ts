@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { connect, openDatabase, transaction } from './database';
 import { opaqueStorage } from './opaque-storage';
 import { DatabaseProblem, isConnectionLost } from './problem';
-import { testDatabase, type TestDatabase } from './testing';
+import { testDatabase, type TestDatabase } from '../testing';
 
 class MakeTable1700000000001 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

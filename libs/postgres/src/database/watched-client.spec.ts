@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { Pool } from 'pg';
-import { testServer } from './testing';
+import { testServer } from '../testing';
 import { watchedClient } from './watched-client';
 
 const LIMITS = { silence: 400, patience: 3000, interval: 50 };
