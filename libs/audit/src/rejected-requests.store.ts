@@ -1,3 +1,4 @@
+import { PeriodicWork } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { type RejectedRequest, RejectedRequestCounts } from './rejected-requests';
@@ -20,8 +21,15 @@ const SWEEP_MS = 60 * 60 * 1000;
 export class RejectedRequestLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('RejectedRequestLog');
   private readonly counts = new RejectedRequestCounts(MOST, MOST_OF_ONE);
-  private readonly timers: NodeJS.Timeout[] = [];
   private writing: Promise<void> = Promise.resolve();
+  private readonly flushing = new PeriodicWork(
+    () => this.flush(),
+    (error) => this.logger.error(error),
+  );
+  private readonly sweeping = new PeriodicWork(
+    () => this.sweep(),
+    (error) => this.logger.error(`old rejected requests stay: ${(error as Error).message}`),
+  );
 
   constructor(private readonly pool: Pool) {}
 
@@ -30,12 +38,12 @@ export class RejectedRequestLog implements OnApplicationBootstrap, OnApplication
   }
 
   onApplicationBootstrap(): void {
-    this.timers.push(setInterval(() => void this.flush(), FLUSH_MS).unref());
-    this.timers.push(setInterval(() => void this.sweep(), SWEEP_MS).unref());
+    this.flushing.start(FLUSH_MS);
+    this.sweeping.start(SWEEP_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
+    await Promise.all([this.flushing.stop(), this.sweeping.stop()]);
     await this.flush();
   }
 
@@ -74,9 +82,6 @@ export class RejectedRequestLog implements OnApplicationBootstrap, OnApplication
   }
 
   private async sweep(): Promise<void> {
-    const old = `delete from refused_requests where "time" < now() - interval '${KEPT_DAYS} days'`;
-    await this.pool
-      .query(old)
-      .catch((error: Error) => this.logger.error(`old rejected requests stay: ${error.message}`));
+    await this.pool.query(`delete from refused_requests where "time" < now() - interval '${KEPT_DAYS} days'`);
   }
 }

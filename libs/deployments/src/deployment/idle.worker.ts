@@ -1,3 +1,4 @@
+import { PeriodicWork } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentCommands } from './deployment.commands';
@@ -19,8 +20,10 @@ interface Row {
 @Injectable()
 export class IdleWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('IdleWatch');
-  private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<unknown> = Promise.resolve();
+  private readonly looking = new PeriodicWork(
+    () => this.look(new Date(Date.now() - this.options.unusedAfter!)),
+    (error) => this.logger.error(`Unused deployments could not be looked for: ${String(error)}`),
+  );
 
   constructor(
     private readonly pool: Pool,
@@ -30,18 +33,11 @@ export class IdleWatch implements OnApplicationBootstrap, OnApplicationShutdown 
 
   onApplicationBootstrap(): void {
     const { unusedAfter } = this.options;
-    if (unusedAfter === undefined) return;
-    const run = () => {
-      this.looking = this.look(new Date(Date.now() - unusedAfter)).catch((error: unknown) =>
-        this.logger.error(`Unused deployments could not be looked for: ${String(error)}`),
-      );
-    };
-    this.timer = setInterval(run, Math.min(LONGEST_PAUSE, unusedAfter / 4)).unref();
+    if (unusedAfter !== undefined) this.looking.start(Math.min(LONGEST_PAUSE, unusedAfter / 4));
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.looking;
+  onApplicationShutdown(): Promise<void> {
+    return this.looking.stop();
   }
 
   /** Reports what has been idle since `time` as UNUSED, and what is used again as READY. */

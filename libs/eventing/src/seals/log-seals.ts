@@ -10,6 +10,7 @@ import { hashLog, headText, type LogHash, NOTHING } from './log-hash';
 import type { LogSigner, Signature } from './log-signer';
 import type { Model } from '../core/model';
 import { grown, leafOf, rootOf, type SealTree } from './seal-tree';
+import { PeriodicWork } from '../work-queue/periodic-work';
 
 /** A signed hash of the whole log up to a position. `day` (UTC) is the day of its last event. */
 export interface LogSeal extends LogHash, Signature {
@@ -138,7 +139,10 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
   /** The process is ready without it, because no request needs seals. */
   readonly optional = true;
   private readonly logger = new Logger('LogSeals');
-  private timer: NodeJS.Timeout | undefined;
+  private readonly sealing = new PeriodicWork(
+    () => this.sealDue().then(() => (this.told = undefined)),
+    (error) => this.notSealed(error as Error),
+  );
   /** The reason that was logged last for a log that is not sealed. */
   private told: string | undefined;
 
@@ -150,20 +154,16 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
   ) {}
 
   onApplicationBootstrap(): void {
-    const pause = Math.min(this.schedule.everyMs / 4, LONGEST_WAIT_MS);
-    this.timer = setInterval(() => {
-      this.sealDue().then(
-        () => (this.told = undefined),
-        ({ message }: Error) => {
-          if (this.told !== message) this.logger.error(`the log is not sealed: ${message}`);
-          this.told = message;
-        },
-      );
-    }, pause).unref();
+    this.sealing.start(Math.min(this.schedule.everyMs / 4, LONGEST_WAIT_MS));
   }
 
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
+  onApplicationShutdown(): Promise<void> {
+    return this.sealing.stop();
+  }
+
+  private notSealed({ message }: Error): void {
+    if (this.told !== message) this.logger.error(`the log is not sealed: ${message}`);
+    this.told = message;
   }
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {

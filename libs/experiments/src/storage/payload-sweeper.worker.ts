@@ -1,4 +1,4 @@
-import { EventStore, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
+import { EventStore, load, PeriodicWork, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
 import { experimentModel, sessionStream } from '../sessions/experiment';
@@ -25,8 +25,14 @@ export class PayloadSweeper {
   private readonly logger = new Logger('PayloadSweeper');
   private readonly swept = new Map<string, number>();
   private readonly later = new Map<string, NodeJS.Timeout>();
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<unknown> = Promise.resolve();
+  private readonly hourly = new PeriodicWork(
+    () => {
+      this.swept.clear();
+      return this.begin(HOUR);
+    },
+    (error) => this.logger.error(error),
+  );
+  private sweeping: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly store: EventStore,
@@ -46,31 +52,28 @@ export class PayloadSweeper {
 
   start(): void {
     this.stored.onFull((tenant) => this.sweepSoon(tenant));
-    const run = () => {
-      this.swept.clear();
-      this.begin(HOUR);
-    };
-    run();
-    this.timer = setInterval(run, HOUR).unref();
+    void this.hourly.run();
+    this.hourly.start(HOUR);
   }
 
   /** Sweeps one workspace, after what is swept at the moment, once a minute at most. */
   private sweepSoon(tenant: string): void {
     if ((this.swept.get(tenant) ?? 0) > Date.now() - MINUTE) return;
     this.swept.set(tenant, Date.now());
-    this.begin(SOON, tenant);
+    void this.begin(SOON, tenant);
   }
 
-  private begin(age: number, tenant?: string): void {
+  private begin(age: number, tenant?: string): Promise<void> {
     this.sweeping = this.sweeping
-      .then(() => this.sweep(new Date(Date.now() - age), tenant))
+      .then(async () => void (await this.sweep(new Date(Date.now() - age), tenant)))
       .catch((error: unknown) => this.logger.error(`Unused bodies could not be removed: ${String(error)}`));
+    return this.sweeping;
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    const ended = this.hourly.stop();
     for (const timer of this.later.values()) clearTimeout(timer);
-    await this.sweeping;
+    await Promise.all([ended, this.sweeping]);
   }
 
   private async giveBack(events: readonly Recorded[]): Promise<void> {
@@ -95,7 +98,7 @@ export class PayloadSweeper {
     if (this.later.has(tenant)) return;
     const sweep = () => {
       this.later.delete(tenant);
-      this.begin(SOON, tenant);
+      void this.begin(SOON, tenant);
     };
     this.later.set(tenant, setTimeout(sweep, SOON + MINUTE).unref());
   }

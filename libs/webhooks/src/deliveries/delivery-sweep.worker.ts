@@ -1,3 +1,4 @@
+import { PeriodicWork } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { WebhooksOptions } from '../webhooks.options';
@@ -9,8 +10,10 @@ const AT_ONCE = 1000;
 @Injectable()
 export class DeliverySweeper implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> = Promise.resolve();
+  private readonly sweeping = new PeriodicWork(
+    () => this.sweep(),
+    (error) => this.logger.error(error),
+  );
   private stopping = false;
 
   constructor(
@@ -19,17 +22,13 @@ export class DeliverySweeper implements OnApplicationBootstrap, OnApplicationShu
   ) {}
 
   onApplicationBootstrap(): void {
-    const begin = () => {
-      this.sweeping = this.sweep().catch((error: unknown) => this.logger.error(error));
-    };
-    begin();
-    this.timer = setInterval(begin, SWEEP_EVERY);
+    void this.sweeping.run();
+    this.sweeping.start(SWEEP_EVERY);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
     this.stopping = true;
-    await this.sweeping;
+    await this.sweeping.stop();
   }
 
   /** Deletes all that is due now, in small steps. */
