@@ -69,7 +69,7 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
   const vault = new Vault(database.pool, masterKeys);
 
   @Module({
-    imports: [EventingModule.with({ store, vault, db: database.db, pool: database.pool }), AccessModule.with()],
+    imports: [EventingModule.forRoot({ store, vault, db: database.db, pool: database.pool }), AccessModule.register()],
     controllers: [Probe],
   })
   class TestModule {}

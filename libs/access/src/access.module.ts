@@ -34,7 +34,7 @@ export class AccessModule implements OnModuleInit {
     private readonly store: EventStore,
   ) {}
 
-  static with(options = new AccessOptions()): DynamicModule {
+  static register(options = new AccessOptions()): DynamicModule {
     return {
       module: AccessModule,
       global: true,

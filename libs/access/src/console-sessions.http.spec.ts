@@ -78,9 +78,9 @@ const told: string[] = [];
 async function startProcess(edge: Partial<EdgeSettings> = {}) {
   const store = new PostgresEventStore(database.pool);
   const vault = new Vault(database.pool, masterKeys);
-  const access = AccessModule.with(new AccessOptions(undefined, edge.https));
+  const access = AccessModule.register(new AccessOptions(undefined, edge.https));
   @Module({
-    imports: [EventingModule.with({ store, vault, db: database.db, pool: database.pool }), access],
+    imports: [EventingModule.forRoot({ store, vault, db: database.db, pool: database.pool }), access],
     controllers: [Probe],
   })
   class TestModule {}

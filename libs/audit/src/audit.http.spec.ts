@@ -62,7 +62,10 @@ beforeAll(async () => {
   const { db, pool } = database;
   store = new PostgresEventStore(pool);
   const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
-  @Module({ imports: [EventingModule.with({ store, db, pool, vault }), AuditModule.with()], controllers: [Things] })
+  @Module({
+    imports: [EventingModule.forRoot({ store, db, pool, vault }), AuditModule.register()],
+    controllers: [Things],
+  })
   class TestModule {}
   app = await createServer(TestModule, {
     logger: pino({ level: 'silent' }),

@@ -11,7 +11,7 @@ const TARGETS = Symbol('where seals are sent to');
 @Module({})
 export class AuditModule implements OnModuleInit {
   /** Seals are sent to `targets` when they are made. */
-  static with(targets: SealTargets = {}): DynamicModule {
+  static register(targets: SealTargets = {}): DynamicModule {
     return {
       module: AuditModule,
       controllers: [AuditController],

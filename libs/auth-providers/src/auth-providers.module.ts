@@ -30,7 +30,7 @@ export class AuthProvidersModule implements OnModuleInit {
     private readonly view: OAuthView,
   ) {}
 
-  static with(options: AuthProvidersOptions): DynamicModule {
+  static register(options: AuthProvidersOptions): DynamicModule {
     return {
       module: AuthProvidersModule,
       controllers: [ProvidersController, AuthorizationController, TokensController],

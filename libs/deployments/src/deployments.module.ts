@@ -50,11 +50,11 @@ export class DeploymentsModule implements OnModuleInit {
     private readonly pushTargets: PushTargetsView,
   ) {}
 
-  static with(options = new DeploymentsOptions()): DynamicModule {
+  static register(options = new DeploymentsOptions()): DynamicModule {
     return {
       module: DeploymentsModule,
       // The sources are read by those who build them.
-      imports: [SourcesModule.with()],
+      imports: [SourcesModule.register()],
       controllers: [
         DeploymentsController,
         ControlController,

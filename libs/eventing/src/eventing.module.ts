@@ -44,7 +44,7 @@ export interface EventingParts {
  */
 @Module({})
 export class EventingModule {
-  static with({ store, db, pool, vault, kafka, seals, quotas }: EventingParts): DynamicModule {
+  static forRoot({ store, db, pool, vault, kafka, seals, quotas }: EventingParts): DynamicModule {
     return {
       module: EventingModule,
       global: true,

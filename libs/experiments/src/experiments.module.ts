@@ -66,7 +66,7 @@ import { UploadThread } from './upload/upload-thread.service';
 /** Datasets, experiments, runs and feedback: uploads and what is read back. Expects what EventingModule provides. */
 @Module({})
 export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
-  static with(limits: Partial<ExperimentLimits> = {}, publicUrl?: string): DynamicModule {
+  static register(limits: Partial<ExperimentLimits> = {}, publicUrl?: string): DynamicModule {
     return {
       module: ExperimentsModule,
       controllers: [

@@ -33,10 +33,10 @@ export class IntegrationsModule implements OnModuleInit {
     private readonly view: IntegrationsView,
   ) {}
 
-  static with(options = new IntegrationsOptions()): DynamicModule {
+  static register(options = new IntegrationsOptions()): DynamicModule {
     return {
       module: IntegrationsModule,
-      imports: [CommitsModule.with(options)],
+      imports: [CommitsModule.register(options)],
       // The listings first: `codehost` is no id.
       controllers: [
         RepositoriesController,

@@ -34,7 +34,7 @@ import { UpkeepService } from './steps/upkeep.service';
 @Module({})
 export class RolloutsModule {
   /** The module with this executor. */
-  static with(executor: Executor, options = new RolloutsOptions()): DynamicModule {
+  static register(executor: Executor, options = new RolloutsOptions()): DynamicModule {
     const apps = executor instanceof LocalExecutor ? executor.programs : undefined;
     return {
       module: RolloutsModule,

@@ -22,7 +22,7 @@ export async function startAlone(name: ServiceName, settings: Settings): Promise
       entities: service.entities,
       module: (parts) => {
         keys = new IdentityKeys(parts.pool);
-        return AloneModule.with(parts, service, settings);
+        return AloneModule.register(parts, service, settings);
       },
       server: () => ({ authenticate: (request) => checkIdentity(keys, name, request), behindGateway: true }),
       drain: DRAIN_MS,
@@ -32,11 +32,11 @@ export async function startAlone(name: ServiceName, settings: Settings): Promise
 }
 
 class AloneModule {
-  static with(parts: EventingParts, { module, alone }: Service, settings: Settings): DynamicModule {
+  static register(parts: EventingParts, { module, alone }: Service, settings: Settings): DynamicModule {
     const given = alone?.modules(settings) ?? [];
     return {
       module: AloneModule,
-      imports: [EventingModule.with(parts), ...given, module(settings), HealthModule.with(settings)],
+      imports: [EventingModule.forRoot(parts), ...given, module(settings), HealthModule.register(settings)],
     };
   }
 }

@@ -8,6 +8,6 @@ export async function authProviders(): Promise<Service> {
     migrations: authProvidersMigrations,
     entities: authProvidersEntities,
     module: ({ outboundAllow, publicUrl }) =>
-      AuthProvidersModule.with(new AuthProvidersOptions(new OutboundPolicy(outboundAllow), publicUrl)),
+      AuthProvidersModule.register(new AuthProvidersOptions(new OutboundPolicy(outboundAllow), publicUrl)),
   };
 }

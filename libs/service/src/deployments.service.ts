@@ -14,11 +14,13 @@ export async function deployments(settings?: Settings): Promise<Service> {
     module: ({ hosting, publicUrl, registry, outboundAllow, unusedAfter }) => {
       const outbound = new OutboundPolicy(outboundAllow);
       const more = { publicUrl, registry, outbound, unusedAfter, plans };
-      return DeploymentsModule.with(new DeploymentsOptions(hosting, more));
+      return DeploymentsModule.register(new DeploymentsOptions(hosting, more));
     },
     alone: {
       migrations: integrationsMigrations,
-      modules: ({ outboundAllow }) => [CommitsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow)))],
+      modules: ({ outboundAllow }) => [
+        CommitsModule.register(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
+      ],
     },
   };
 }

@@ -27,11 +27,11 @@ export async function edgeModule(services: ReadonlyMap<ServiceName, Service>): P
   return (parts, settings, elsewhere) => ({
     module: EdgeModule,
     imports: [
-      EventingModule.with(parts),
-      AccessModule.with(new AccessOptions(oneWorkspaceReason(settings.rollouts), settings.edge.https)),
-      AuditModule.with(settings.seals),
+      EventingModule.forRoot(parts),
+      AccessModule.register(new AccessOptions(oneWorkspaceReason(settings.rollouts), settings.edge.https)),
+      AuditModule.register(settings.seals),
       ...[...services].map(([name, { module }]) => mount(module(settings), elsewhere(name))),
-      HealthModule.with(settings),
+      HealthModule.register(settings),
     ],
     controllers: [ReferenceController, SearchController],
   });

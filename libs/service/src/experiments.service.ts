@@ -6,7 +6,7 @@ export async function experiments(): Promise<Service> {
     migrations: experimentsMigrations,
     entities: experimentsEntities,
     module: ({ limits, publicUrl }) =>
-      ExperimentsModule.with(
+      ExperimentsModule.register(
         {
           maxBytes: limits.uploadMaxBytes,
           maxRowBytes: limits.uploadMaxRowBytes,

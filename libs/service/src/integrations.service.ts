@@ -8,7 +8,8 @@ export async function integrations(): Promise<Service> {
   return {
     migrations: integrationsMigrations,
     entities: integrationsEntities,
-    module: ({ outboundAllow }) => IntegrationsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
-    alone: { migrations: deploymentsMigrations, modules: () => [SourcesModule.with()] },
+    module: ({ outboundAllow }) =>
+      IntegrationsModule.register(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
+    alone: { migrations: deploymentsMigrations, modules: () => [SourcesModule.register()] },
   };
 }

@@ -18,13 +18,13 @@ export async function rollouts(): Promise<Service> {
     module: (all) => {
       const { rollouts: settings, dataDir, publicUrl } = all;
       const chosen = executor(executors, settings, { dataDir, publicUrl, hasPages: hasAppPages(all) });
-      return RolloutsModule.with(chosen, new RolloutsOptions(settings));
+      return RolloutsModule.register(chosen, new RolloutsOptions(settings));
     },
     alone: {
       migrations: [...deploymentsMigrations, ...integrationsMigrations],
       modules: ({ outboundAllow }) => [
-        SourcesModule.with(),
-        CommitsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
+        SourcesModule.register(),
+        CommitsModule.register(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
       ],
     },
   };

@@ -8,7 +8,7 @@ export async function webhooks(): Promise<Service> {
     entities: webhooksEntities,
     module: ({ outboundAllow, webhookRetention }) => {
       const outbound = new OutboundPolicy(outboundAllow);
-      return WebhooksModule.with(new WebhooksOptions({ outbound, retention: webhookRetention }));
+      return WebhooksModule.register(new WebhooksOptions({ outbound, retention: webhookRetention }));
     },
   };
 }

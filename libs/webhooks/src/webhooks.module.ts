@@ -37,7 +37,7 @@ export class WebhooksModule implements OnModuleInit {
     private readonly pool: Pool,
   ) {}
 
-  static with(options = new WebhooksOptions()): DynamicModule {
+  static register(options = new WebhooksOptions()): DynamicModule {
     return {
       module: WebhooksModule,
       controllers: [WebhooksController, DeliveriesController, ChangesController, WebhooksConsumer],

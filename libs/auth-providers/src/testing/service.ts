@@ -54,8 +54,8 @@ export class TestService {
     );
     @Module({
       imports: [
-        EventingModule.with({ store, db, pool, vault }),
-        AuthProvidersModule.with(new AuthProvidersOptions(outbound, publicUrl)),
+        EventingModule.forRoot({ store, db, pool, vault }),
+        AuthProvidersModule.register(new AuthProvidersOptions(outbound, publicUrl)),
       ],
     })
     class ServiceModule {}

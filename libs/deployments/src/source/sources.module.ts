@@ -11,7 +11,7 @@ import { SpelledNames } from './spelled-names.service';
  */
 @Module({})
 export class SourcesModule {
-  static with(): DynamicModule {
+  static register(): DynamicModule {
     return {
       module: SourcesModule,
       global: true,

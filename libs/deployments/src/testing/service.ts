@@ -51,8 +51,8 @@ export class TestService {
     @Module({
       imports: [
         ...(apps ? [{ module: AppsModule, global: true, providers: [paths], exports: [HostedApps] }] : []),
-        EventingModule.with({ store, db, pool, vault }),
-        DeploymentsModule.with(new DeploymentsOptions(hosting, more)),
+        EventingModule.forRoot({ store, db, pool, vault }),
+        DeploymentsModule.register(new DeploymentsOptions(hosting, more)),
       ],
       controllers: [InstantHost],
       providers: [DeploymentCommands, DeploymentRemoval],

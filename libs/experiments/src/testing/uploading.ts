@@ -62,9 +62,9 @@ export async function startUploading(limits: Partial<ExperimentLimits> = {}, sto
   const keys = parseMasterKeys(randomBytes(32).toString('base64'), 'the test');
   const vault = new Vault(database.pool, keys);
   const quotas = { ...QUOTA_DEFAULTS, ...(storedBytes !== undefined && { stored_bytes: storedBytes }) };
-  const eventing = EventingModule.with({ store, db: database.db, pool: database.pool, vault, quotas });
+  const eventing = EventingModule.forRoot({ store, db: database.db, pool: database.pool, vault, quotas });
 
-  @Module({ imports: [eventing, ExperimentsModule.with(limits)] })
+  @Module({ imports: [eventing, ExperimentsModule.register(limits)] })
   class TestModule {}
 
   const app = await createServer(TestModule, {

@@ -12,7 +12,7 @@ import { IntegrationsOptions } from '../integrations.options';
 /** The commits behind names, and what the names are: {@link CommitResolver} and {@link RepositoryNames} for the whole application. Needs the providers of EventingModule. */
 @Module({})
 export class CommitsModule {
-  static with(options: IntegrationsOptions): DynamicModule {
+  static register(options: IntegrationsOptions): DynamicModule {
     return {
       module: CommitsModule,
       global: true,

@@ -74,8 +74,8 @@ export class TestService {
     @Module({
       imports: [
         { module: FollowersModule, global: true, providers: [provided], exports: [PushFollowers] },
-        EventingModule.with({ store, db, pool, vault }),
-        IntegrationsModule.with(options),
+        EventingModule.forRoot({ store, db, pool, vault }),
+        IntegrationsModule.register(options),
       ],
     })
     class ServiceModule {}

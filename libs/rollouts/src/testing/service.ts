@@ -60,9 +60,9 @@ export class TestRollouts {
     class GlobalModule {}
     @Module({
       imports: [
-        EventingModule.with({ store, db, pool, vault }),
+        EventingModule.forRoot({ store, db, pool, vault }),
         { module: GlobalModule, global: true, providers: optional, exports: optional.map(({ provide }) => provide) },
-        RolloutsModule.with(executor, new RolloutsOptions({ retry: { first: 50, most: 100 }, ...this.options })),
+        RolloutsModule.register(executor, new RolloutsOptions({ retry: { first: 50, most: 100 }, ...this.options })),
       ],
       controllers: [DeploymentsDouble],
     })

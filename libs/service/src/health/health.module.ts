@@ -6,7 +6,7 @@ import { Readiness } from './readiness';
 /** Health of the process. Needs the providers of EventingModule. */
 @Module({})
 export class HealthModule {
-  static with({ metricsToken }: HealthOptions): DynamicModule {
+  static register({ metricsToken }: HealthOptions): DynamicModule {
     const options = { provide: HealthOptions, useValue: new HealthOptions(metricsToken) };
     return { module: HealthModule, controllers: [HealthController], providers: [Readiness, options] };
   }

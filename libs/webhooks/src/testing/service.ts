@@ -57,7 +57,7 @@ export class TestService {
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
     const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'));
     const all = new WebhooksOptions({ outbound, now, grace: 100, ...options });
-    @Module({ imports: [EventingModule.with({ store, db, pool, vault }), WebhooksModule.with(all)] })
+    @Module({ imports: [EventingModule.forRoot({ store, db, pool, vault }), WebhooksModule.register(all)] })
     class ServiceModule {}
     const app = await createServer(ServiceModule, {
       logger: pino({ level: 'trace' }, { write: (line: string) => void this.log.push(line) }),
