@@ -32,7 +32,6 @@ interface EntryFilter {
   readonly ofNobody?: boolean;
 }
 
-/** The last entry of a page. */
 export interface Place {
   readonly time: string;
   readonly id: string;
@@ -43,7 +42,6 @@ const DONE = `select id, "time", operation, actor, resource, resource_id, reques
 const REFUSED = `select id, "time", null as operation, actor, null as resource, null as resource_id, request_id, request,
   address, null as reason, status, count from refused_requests`;
 
-/** Reads the tables of the audit log. */
 @Injectable()
 export class AuditQueries {
   constructor(private readonly pool: Pool) {}

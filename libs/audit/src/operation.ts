@@ -18,7 +18,6 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['read', 'read'],
 ]);
 
-/** The operation behind an event type, as the catalogue names it: `FeedbackAdded` is `create_feedback`. */
 export function operationOf(type: string): Operation {
   return rowOf(type)?.operation ?? spelledOut(type);
 }

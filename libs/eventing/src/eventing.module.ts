@@ -22,7 +22,6 @@ import { ViewsGuard } from './followers/views.guard';
 import { WorkspaceRemovals } from './workspaces/workspace-removals';
 import { Workspaces } from './workspaces/workspaces';
 
-/** The parts that every domain module gets: the log, the database and the vault. */
 export interface EventingParts {
   readonly store: EventStore;
   readonly db: DataSource;

@@ -9,7 +9,6 @@ import { EventStoreTransport } from './consumers/event-store-transport';
 import type { Followers } from './followers/followers';
 import type { KafkaLink } from './kafka/message';
 
-/** Makes the transport of events to the consumers of this application. */
 export class Transports {
   constructor(
     private readonly store: EventStore,

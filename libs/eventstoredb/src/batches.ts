@@ -80,9 +80,7 @@ class TooManyAppends extends Unavailable {
  * all instances, which each broken call empties.
  */
 export class EventStoreDbBatches {
-  /** Sent and not answered, by id. */
   private readonly waiting = new Map<string, Waiting>();
-  /** Not sent yet, in their order. */
   private readonly queue: { readonly id: string; readonly append: Waiting; readonly request: BatchAppendReq }[] = [];
   private readonly bytes = { sent: 0, queued: 0 };
   private toldAt = 0;
@@ -210,7 +208,6 @@ function ofAll(error: Error): Error {
   return isCommandError(error) && OF_ONE.has(error.type) ? new Error(error.message) : error;
 }
 
-/** Returns what became of an append to a stream. */
 function outcomeOf(answer: BatchAppendResp, stream: string): Answer | Error {
   const error = answer.getError();
   if (!error) return answerOf(answer.getSuccess()!);

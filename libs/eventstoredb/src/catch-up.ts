@@ -9,7 +9,6 @@ const NEAR = 4_000_000n;
 /** Interval at which a waiting subscriber looks again (ms). */
 const LOOK_MS = 1000;
 
-/** A subscriber that is behind the tail; `position` is how far it has read. */
 interface Reader {
   position: bigint;
 }
@@ -50,11 +49,9 @@ export class EventStoreDbCatchUp {
 }
 
 interface Kept extends Batch {
-  /** Position before the first event. */
   readonly from: bigint;
 }
 
-/** One reading of the log, with its newest batches and its subscribers. */
 class Lane {
   private readonly readers = new Set<Reader>();
   private readonly moved = new Wakeups();

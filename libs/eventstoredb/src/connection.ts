@@ -23,7 +23,6 @@ const PAUSE_MS = { first: 20, most: 250 };
 const DOUBT_MS = 1000;
 /** Shortest interval of keep-alives, and the range that is added to it (ms). */
 const KEEP_ALIVE_MS = { first: 10_000, span: 1000 };
-/** Errors after which a retry is useless. */
 const FINAL = new Set<string>([
   ErrorType.WRONG_EXPECTED_VERSION,
   ErrorType.STREAM_NOT_FOUND,
@@ -34,7 +33,6 @@ const FINAL = new Set<string>([
   ErrorType.ACCESS_DENIED,
 ]);
 
-/** Errors after which a request is repeated on a new connection. */
 const NEEDS_ANOTHER = [NoLeader, IncompleteStream, NotCarriedOut];
 
 /** The event store does not answer. The request may be repeated. */
@@ -48,7 +46,6 @@ export class EventStoreUnreachable extends Error {
   }
 }
 
-/** Returns whether the client understands an address. */
 export function isAddress(url: string): boolean {
   try {
     EventStoreDBClient.connectionString(url);
@@ -58,11 +55,9 @@ export function isAddress(url: string): boolean {
   }
 }
 
-/** A client, and the signal that ends its calls. */
 interface Line {
   readonly client: EventStoreDBClient;
   readonly replaced: AbortController;
-  /** The node of the connection; undefined until it is known. */
   node?: string;
 }
 

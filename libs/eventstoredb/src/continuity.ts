@@ -20,7 +20,6 @@ export class EventStoreDbContinuity {
 
   constructor(private readonly holds: (witness: Witness) => Promise<boolean>) {}
 
-  /** Remembers an event that was read or appended. */
   note(event: Witness | undefined): void {
     // What is read after a loss may be of another log.
     if (this.compared < this.losses) return;

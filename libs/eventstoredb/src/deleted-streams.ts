@@ -6,7 +6,6 @@ import { idOf } from '@fairlead/eventing';
  */
 export class EventStoreDbDeletedStreams {
   private readonly marks = new Map<string, boolean>();
-  /** The deleted ones, by the id in their names. */
   readonly byId = new Map<string, Set<string>>();
   private reading: Promise<void> | undefined;
   private isRead = false;

@@ -42,7 +42,6 @@ import { EventStoreDbTail } from './tail';
 import { StreamTimes } from './times';
 import { EventStoreDbDeletedStreams } from './deleted-streams';
 
-/** Largest number of events in a batch. */
 const BATCH_EVENTS = 1000;
 const BATCH_BYTES = 8_000_000n;
 /** Number of newest records that are searched first for the newest event of Fairlead. */
@@ -60,7 +59,6 @@ interface OrderedAppend {
   readonly metadata: Metadata;
 }
 
-/** An event with its id, and its data as JSON. */
 interface Sent {
   readonly id: string;
   readonly type: string;
@@ -85,7 +83,6 @@ export class EventStoreDbStore extends EventStore {
   private readonly tail: EventStoreDbTail;
   private readonly older = new EventStoreDbCatchUp((position) => this.readOn(position));
   private readonly restarts: Listener | undefined;
-  /** Number of connections to the database of the subscribers so far. */
   private connections = 0;
   /** Appends at any version that are under way, by stream. */
   private readonly turns = new Map<string, Promise<Appended>>();
@@ -107,7 +104,6 @@ export class EventStoreDbStore extends EventStore {
     this.restarts = database && new Listener(database, 'restarts', () => (this.connections += 1));
   }
 
-  /** Ends subscriptions and the connection. */
   async close(): Promise<void> {
     await Promise.all([this.tail.close(), this.restarts?.close()]);
     this.newestBatches?.then((batches) => batches.close()).catch(() => undefined);
@@ -323,7 +319,6 @@ export class EventStoreDbStore extends EventStore {
     return (await this.newest())?.position ?? 0n;
   }
 
-  /** Returns the newest event of the log; undefined when there is none. */
   async newest(): Promise<Recorded | undefined> {
     // A server sends what it is asked for before it hears that the first event was enough.
     return (await this.newestAmong(NEWEST)) ?? this.newestAmong();
@@ -383,7 +378,6 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** Returns the next events after `position`. */
   private async readOn(position: bigint): Promise<Batch> {
     return this.connection.call(async (client, signal, alive) => {
       await this.continuity.check();
@@ -458,7 +452,6 @@ export class EventStoreDbStore extends EventStore {
     return before !== undefined && before > now ? before : now;
   }
 
-  /** Returns the time of the event at a version of a stream; undefined when there is none. */
   private async timeOf(stream: string, version: number): Promise<string | undefined> {
     try {
       return (await this.part(stream, version - 1, true)).events[0]?.time;

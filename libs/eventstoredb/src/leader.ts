@@ -4,7 +4,6 @@ import { type ClusterInfo, MemberInfo } from '@eventstore/db-client/generated/go
 import { Empty } from '@eventstore/db-client/generated/shared_pb';
 import { Metadata } from '@grpc/grpc-js';
 
-/** Time limit of the question which node leads (ms). */
 const ANSWER_MS = 1000;
 /** Parts of an address: scheme, user and password, hosts, options. */
 const ADDRESS = /^(esdb(?:\+discover)?:\/\/)([^@/?]*@)?([^/?]+)(.*)$/;
@@ -50,7 +49,6 @@ export async function findLeader(nodes: readonly EventStoreDBClient[]): Promise<
   return chosen ?? only!;
 }
 
-/** Returns the nodes that a node takes for the leader. */
 async function namedBy(node: EventStoreDBClient): Promise<readonly string[]> {
   const client = await (
     node as unknown as { getGRPCClient(client: typeof GossipClient, name: string): Promise<GossipClient> }

@@ -21,7 +21,6 @@ interface Heard extends Batch {
   readonly caughtUp: boolean;
 }
 
-/** An item of a subscription: an event, a checkpoint, or the end of the log. */
 type Item = AllStreamResolvedEvent | { readonly checkpoint: bigint } | 'caught up';
 
 /** A subscription to the whole log that the server filters. It is read only as fast as its events are handled. */
@@ -143,7 +142,6 @@ export class EventStoreDbSubscription {
   }
 }
 
-/** Returns the start of a subscription or read after `position`. */
 export function from(position: bigint): typeof START | Position {
   return position === 0n ? START : { commit: position, prepare: position };
 }

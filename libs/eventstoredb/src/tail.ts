@@ -33,7 +33,6 @@ export class EventStoreDbTail {
     setMaxListeners(0, this.stop.signal);
   }
 
-  /** Subscribes to the log. Further calls do nothing. */
   open(): void {
     this.running ??= this.listen();
   }
@@ -48,12 +47,10 @@ export class EventStoreDbTail {
     return this.wakeups.count;
   }
 
-  /** Returns whether the position of its first event is known. */
   get isOpen(): boolean {
     return this.start !== undefined;
   }
 
-  /** Returns whether all events after `position` are or will be here. */
   reaches(position: bigint): boolean {
     return this.start !== undefined && position >= this.start;
   }

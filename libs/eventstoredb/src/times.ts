@@ -4,7 +4,6 @@ import { Recent } from '@fairlead/schema';
 /** Number of streams whose newest time is kept; the least recently used one is dropped. */
 const KEPT_STREAMS = 10_000;
 
-/** Times of the newest events of streams that this process has written or read. */
 export class StreamTimes {
   private readonly kept = new Recent<{ readonly version: number; readonly time: string }>(KEPT_STREAMS);
 
@@ -14,7 +13,6 @@ export class StreamTimes {
     this.kept.set(stream, { version, time });
   }
 
-  /** Returns the newest known version of a stream; 0 when none is known. */
   newest(stream: string): number {
     return this.kept.get(stream)?.version ?? 0;
   }

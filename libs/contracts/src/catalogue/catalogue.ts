@@ -32,7 +32,6 @@ export type WebhookType = Extract<Catalogue[keyof Catalogue], { readonly webhook
 
 const ROWS: ReadonlyMap<string, Row> = new Map<string, Row>(Object.entries(CATALOGUE));
 
-/** The row of a type of event; undefined for a type of another version of Fairlead. */
 export function rowOf(type: string): Row | undefined {
   return ROWS.get(type);
 }
@@ -42,16 +41,13 @@ export function factsOf({ type, stream, data }: LoggedEvent): object | undefined
   return rowOf(type)?.facts?.(data as never, stream.slice(stream.indexOf('-') + 1));
 }
 
-/** Events that are sent to Kafka: the topic of each type, and the content of its messages. */
 export const publications = {
   topics: new Map([...ROWS].flatMap(([type, { topic }]): [string, string][] => (topic ? [[type, topic]] : []))),
   data: (event: LoggedEvent): object => factsOf(event) ?? {},
 };
 
-/** The upcaster of each type of event whose shape has changed. */
 export function upcastersOf(rows: Iterable<readonly [string, Row]>): Readonly<Record<string, Upcaster>> {
   return Object.fromEntries([...rows].flatMap(([type, row]) => ('upcast' in row ? [[type, row.upcast]] : [])));
 }
 
-/** The upcasters of every event of the catalogue. */
 export const upcasters = upcastersOf(ROWS);

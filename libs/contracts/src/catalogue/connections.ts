@@ -2,7 +2,6 @@ import type { PushReceivedMessage } from '../ports/deployments';
 import type { IntegrationAddedMessage, OAuthProviderAddedMessage } from '../ports/connections';
 import type { Row } from './row';
 
-/** Events of integrations with code hosts, and of OAuth providers and their tokens. */
 export const connectionEvents = {
   IntegrationAdded: {
     schema: 1,

@@ -14,13 +14,11 @@ import type {
 import { ID, idOrNull, members, ref, TEXT, TEXT_OR_NULL } from './payload';
 import type { Row } from './row';
 
-/** A row of an event that asks for what runs to be stopped, started or restarted. */
 function control<const O extends string>(operation: O) {
   const facts = (_: unknown, deployment_id: string) => ({ deployment_id });
   return { schema: 1, operation, topic: 'internal.v1', facts } as const;
 }
 
-/** Events of deployments, their revisions, their listeners and their secrets. */
 export const deploymentEvents = {
   DeploymentCreated: {
     schema: 1,

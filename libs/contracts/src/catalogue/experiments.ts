@@ -19,7 +19,6 @@ const FEEDBACK = members({
   created_at: TIME,
 });
 
-/** Events of datasets, sessions, comparisons and feedback. */
 export const experimentEvents = {
   DatasetCreated: {
     schema: 1,

@@ -1,6 +1,5 @@
 import type { Row } from './row';
 
-/** Events of workspaces, API keys, sessions of the console, webhooks and the log itself. */
 export const installationEvents = {
   TenantCreated: { schema: 1, operation: 'create_workspace' },
   TenantSuspended: { schema: 1, operation: 'suspend_workspace' },

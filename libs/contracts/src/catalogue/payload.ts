@@ -5,7 +5,6 @@ export function members(always: Members, sometimes: Members = {}): object {
   return { type: 'object', required: Object.keys(always), properties: { ...always, ...sometimes } };
 }
 
-/** A schema of {@link SCHEMAS}. */
 export function ref(name: keyof typeof SCHEMAS): object {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -16,7 +15,6 @@ export const COUNT = { type: 'integer', minimum: 0 };
 export const TIME = { type: 'string', format: 'date-time' };
 export const NUMBER_OR_NULL = { type: ['number', 'null'] };
 
-/** Schemas that several messages share. */
 export const SCHEMAS = {
   Id: { type: 'string', format: 'uuid' },
   DeploymentStatus: {

@@ -9,7 +9,6 @@ import type {
 import { COUNT, ID, members, TEXT } from './payload';
 import type { Row } from './row';
 
-/** Events of rollouts, and of the places where deployments run. */
 export const rolloutEvents = {
   RolloutStatusReported: {
     schema: 1,

@@ -1,4 +1,3 @@
-/** An event of the log. */
 export interface LoggedEvent {
   readonly type: string;
   /** `category-id` */
@@ -33,7 +32,6 @@ interface Told {
   readonly facts: Facts;
   /** `internal.v1` is for Fairlead's own services. */
   readonly topic?: 'internal.v1';
-  /** Type of the event for webhooks. */
   readonly webhook?: string;
 }
 
@@ -44,11 +42,9 @@ interface Published {
   readonly webhook: string;
   /** The event in one sentence, for documentation. */
   readonly title: string;
-  /** JSON Schema of the facts. */
   readonly payload: object;
 }
 
-/** Everything that is declared about one type of event. */
 export type Row = Shape &
   (Kept | Told | Published) & {
     /** Operation of the request that caused it, in the words of audit logs: a verb, then its object. */

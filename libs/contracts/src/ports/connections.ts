@@ -1,6 +1,5 @@
 /** Messages of integrations and OAuth providers. Their streams are `integration-<id>` and `oauthProvider-<id>`. */
 
-/** `IntegrationAdded` */
 export interface IntegrationAddedMessage {
   readonly name: string;
   readonly provider: string;

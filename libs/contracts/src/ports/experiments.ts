@@ -1,6 +1,5 @@
 /** Messages of experiments. Their streams are `dataset-<id>` and, for sessions of every kind, `experiment-<id>`. */
 
-/** `DatasetCreated` */
 export interface DatasetCreatedMessage {
   readonly name: string;
   readonly description: string | null;

@@ -1,7 +1,5 @@
 import type { PushCause } from './connections';
 
-/** Messages from deployments to rollouts, and back. */
-
 /** A value that only the vault opens, for the tenant, the deployment's id as subject, and the secret's name. */
 export interface SealedSecret {
   readonly name: string;
@@ -44,9 +42,7 @@ export interface RevisionSpec {
 
 /** `RevisionCreated`: a revision waits to be rolled out. */
 export interface RevisionCreatedMessage extends RevisionSpec {
-  /** The revision that this one repeats. */
   readonly redeployed_from?: string;
-  /** The push that it was made for. */
   readonly push?: PushCause;
 }
 
@@ -93,10 +89,8 @@ export interface DeploymentPatchedMessage {
 /** Executors that can stop and start what they have deployed, and restart it. */
 export const CONTROLLING: readonly string[] = ['kubernetes', 'local'];
 
-/** An action on the running program of a deployment. */
 export type ControlAction = 'stop' | 'start' | 'restart';
 
-/** A status that a rollout reports about its revision. */
 export type RolloutStatus =
   'AWAITING_BUILD' | 'BUILDING' | 'AWAITING_DEPLOY' | 'DEPLOYING' | 'DEPLOYED' | 'BUILD_FAILED' | 'DEPLOY_FAILED';
 
@@ -135,7 +129,6 @@ export interface HostStatusReportedMessage {
 export interface RevisionTakenBackMessage {
   readonly deployment_id: string;
   readonly revision_id: string;
-  /** The revision that serves again. */
   readonly active_revision_id: string;
   /** Why, in one sentence without any secret. */
   readonly reason: string;
@@ -150,13 +143,11 @@ export interface CommandStartedMessage {
   readonly command_id: string;
   /** The revision whose build or image it runs in. */
   readonly revision_id: string;
-  /** Version of the deployment then. */
   readonly version: number;
   /** Its words, without values of secrets. */
   readonly command: readonly string[];
 }
 
-/** `CommandEnded`, in the same stream. */
 export interface CommandEndedMessage {
   readonly deployment_id: string;
   readonly command_id: string;
@@ -202,7 +193,6 @@ export function spelledAddress(name: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** A deployment whose name spells an address. */
 export interface NamedDeployment {
   readonly id: string;
   readonly name: string;
@@ -232,9 +222,7 @@ export interface PlannedRevision {
 
 /** Answers of the place where a revision would run, in sentences. */
 export interface Rehearsal {
-  /** Why it would be refused. */
   readonly refusal?: string;
-  /** Why nothing can be said. */
   readonly unreachable?: string;
   readonly warnings: readonly string[];
 }

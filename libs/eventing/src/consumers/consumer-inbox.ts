@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
 
-/** The progress of a consumer in several streams. */
 interface Standing {
   /** Last handled version, by stream. */
   readonly done: Map<string, number>;
-  /** Parked streams. */
   readonly waiting: Set<string>;
 }
 

@@ -6,9 +6,7 @@ import type { Metadata, Recorded } from '../core/event';
 import type { Followers } from '../followers/followers';
 import { traceHandling } from '../core/tracing';
 
-/** The context of an event for a consumer, beside its data. */
 export class EventContext extends BaseRpcContext<[Recorded]> {
-  /** The recorded event: stream, version, time, metadata. */
   get event(): Recorded {
     return this.getArgByIndex(0) as Recorded;
   }
@@ -18,7 +16,6 @@ export class EventContext extends BaseRpcContext<[Recorded]> {
   }
 }
 
-/** Calls the handlers of a pattern with an event, and waits for them. */
 export async function callHandlers(handler: MessageHandler, event: Recorded): Promise<void> {
   await traceHandling(`process ${event.type}`, [event], async () => {
     const result: unknown = await handler(event.data, new EventContext([event]));

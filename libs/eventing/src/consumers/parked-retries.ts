@@ -8,11 +8,9 @@ import { CONSUMER_HOLDS } from './inbox';
 import type { ParkedSubject, ParkedSubjects } from '../followers/parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from '../followers/retries';
 
-/** Handles one event. */
 export type EventHandler = (event: Recorded) => Promise<void>;
 
 export interface Consumer {
-  /** Type of the events. */
   readonly type: string;
   readonly handle: EventHandler;
 }

@@ -8,7 +8,6 @@ import { holder, release, reserveName } from './reservation';
 /** The caller of a command. `CommandContext`, the context of a request, is one. */
 export interface Caller {
   readonly tenantId: string;
-  /** Metadata for the events that the command writes. */
   readonly metadata: Metadata;
   /**
    * Returns the edition that a change may start from; undefined for any. @throws PreconditionFailed when `If-Match` can
@@ -22,7 +21,6 @@ export function serviceCaller(metadata: Metadata): Caller {
   return { tenantId: metadata.tenant ?? '', metadata, expectedVersion: () => undefined };
 }
 
-/** The state of an aggregate that a tenant owns. */
 export interface Owned {
   readonly tenant_id: string;
   /** True once the aggregate has been removed. Callers then get the same error as for one that never existed. */
@@ -41,18 +39,14 @@ export interface Aggregate<State extends Owned, E extends DomainEvent<EventType>
   readonly withoutEditions?: boolean;
 }
 
-/** The current state of an aggregate. */
 export interface Found<State> {
   readonly state: State;
-  /** The version of its stream. */
   readonly version: number;
   /** The number in its ETag: the edition of the model, or the version of the stream where the model has no editions. */
   readonly edition: number;
-  /** Position of the newest event of its stream. */
   readonly position: bigint;
 }
 
-/** An aggregate after a command, with the events that the command wrote. */
 export interface Changed<State, E extends DomainEvent> extends Found<State> {
   readonly events: readonly Recorded<E>[];
 }
@@ -80,7 +74,6 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     private readonly aggregate: Aggregate<State, E>,
   ) {}
 
-  /** Returns the current state of the tenant's aggregate. @throws the aggregate's `notFound` */
   async find(tenantId: string, id: string): Promise<Found<State>> {
     const loaded = await load(this.store, this.aggregate.model, this.stream(id));
     const state = this.owned(tenantId, id, (own) => own)(loaded.state);
@@ -160,7 +153,6 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     return state?.removed ? undefined : { id: idOf(owner), state };
   }
 
-  /** Releases a name that the aggregate holds; otherwise does nothing. */
   release(name: string, id: string, { metadata }: Pick<Caller, 'metadata'>): Promise<void> {
     return release(this.store, name, this.stream(id), metadata);
   }
@@ -170,12 +162,10 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     return (await load(this.store, this.aggregate.model, this.stream(id))).state;
   }
 
-  /** Returns the name of an aggregate's stream. */
   protected stream(id: string): string {
     return streamName(this.aggregate.category, id);
   }
 
-  /** Turns a decision about the tenant's aggregate into a decision about any state. */
   protected owned<T>(tenantId: string, id: string, decide: (state: State) => T): (state: State | null) => T {
     return owned<State, T>(this.aggregate, tenantId, id, decide);
   }

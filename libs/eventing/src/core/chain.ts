@@ -36,7 +36,6 @@ interface BrokenChain {
 }
 
 interface ChainReport {
-  /** Hash of the whole stream. */
   readonly hash: string;
   /** Number of events that the hash in a later event covers; no hash in the stream covers those after them. */
   readonly covered: number;

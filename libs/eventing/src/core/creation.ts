@@ -1,7 +1,6 @@
 import { Inapplicable } from './faults';
 import { idOf, type Recorded } from './event';
 
-/** Identifiers in the data of an event that creates something. */
 interface Created {
   readonly id: string;
   /** Its workspace; absent when it has none, or when only the metadata of the event name it. */

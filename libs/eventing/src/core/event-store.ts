@@ -26,13 +26,10 @@ export interface Batch {
 }
 
 export interface Filter {
-  /** Only streams of these categories. */
   readonly categories?: readonly string[];
-  /** Only events of these types. */
   readonly types?: readonly string[];
 }
 
-/** Returns whether an event passes a filter. */
 export function matches({ stream, type }: { stream: string; type: string }, { categories, types }: Filter): boolean {
   return (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true);
 }
@@ -80,7 +77,6 @@ export abstract class EventStore {
   /** Returns the position of the newest event; 0 when there is none. */
   abstract head(): Promise<bigint>;
 
-  /** Returns the event at a position; undefined when there is none. */
   abstract at(position: bigint): Promise<Recorded | undefined>;
 
   /**
@@ -117,7 +113,6 @@ export class StreamDeleted extends Conflict {
   }
 }
 
-/** The number of events in the stream differs from the expected version. */
 export class VersionConflict extends Error {
   constructor(
     readonly stream: string,

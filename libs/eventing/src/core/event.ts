@@ -6,14 +6,11 @@ export interface DomainEvent<Type extends string = string, Data = unknown> {
 
 /** Origin of an event: its actor, its tenant and the request that caused it. */
 export interface Metadata {
-  /** Tenant that owns the stream. */
   readonly tenant?: string;
   /** Id of the API key that acted, or `system:<part>` for the service itself. */
   readonly actor?: string;
   readonly requestId?: string;
-  /** Method and path of the request. */
   readonly request?: string;
-  /** Network address that the request came from. */
   readonly address?: string;
   readonly traceparent?: string;
   /** Why, in the caller's words (header `x-reason`). */
@@ -24,14 +21,12 @@ export interface Metadata {
   readonly previous?: string;
 }
 
-/** An event that was read from the store. */
 export type Recorded<E extends DomainEvent = DomainEvent> = E & {
   /** Unique. An append that is repeated with the same ids is carried out once. */
   readonly id: string;
   readonly stream: string;
   /** Number of the event in its stream: 1, 2, 3, … */
   readonly version: number;
-  /** Position in the whole log, in commit order. */
   readonly position: bigint;
   /** ISO 8601 in UTC with milliseconds. */
   readonly time: string;
@@ -43,13 +38,11 @@ export function streamName(category: string, id: string): string {
   return `${category}-${id}`;
 }
 
-/** Returns the part of a stream's name before its first hyphen. */
 export function categoryOf(stream: string): string {
   const hyphen = stream.indexOf('-');
   return hyphen < 0 ? stream : stream.slice(0, hyphen);
 }
 
-/** Returns the part of a stream's name after its first hyphen. */
 export function idOf(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }

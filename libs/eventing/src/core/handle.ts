@@ -34,7 +34,6 @@ interface Folded {
   readonly state: unknown;
   readonly version: number;
   readonly position: bigint;
-  /** Hash of the stream up to `version`. */
   readonly hash: string;
   /** Commands of the stream, at least those up to `version`. */
   readonly commands: KnownCommands;
@@ -222,7 +221,6 @@ async function refreshed<State, E extends DomainEvent>(
   return folded;
 }
 
-/** Returns the fold of a stream that was not read yet. */
 function unread<State, E extends DomainEvent>(model: Model<State, E>): Folded {
   return { model, state: model.initial, version: 0, position: 0n, hash: '', commands: new KnownCommands() };
 }
@@ -273,7 +271,6 @@ function foldOf(model: object, stream: string): string {
 
 /** Commands that are remembered of a stream, the newest ones; for older ones the stream is read. */
 const COMMANDS_KEPT = 500;
-/** Bytes of a remembered command, about. */
 const KEY_BYTES = 200;
 
 /** Remembers which commands a stream contains, if its events were seen from the first one on. */
@@ -281,12 +278,10 @@ class KnownCommands {
   private readonly kept = new Set<string>();
   private hasForgotten = false;
 
-  /** Estimated bytes in memory. */
   get weight(): number {
     return this.kept.size * KEY_BYTES;
   }
 
-  /** Adds the commands of further events of the stream. */
   add(events: readonly Pick<Recorded, 'metadata'>[]): void {
     for (const { metadata } of events) {
       const key = keyOf(metadata);

@@ -8,7 +8,6 @@ export interface Model<State, E extends DomainEvent> {
   edition?(state: State): number;
 }
 
-/** Returns the state after `events`, beginning with `from` or with the initial state of the model. */
 export function fold<State, E extends DomainEvent>(
   model: Model<State, E>,
   events: readonly Recorded[],

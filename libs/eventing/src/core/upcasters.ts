@@ -9,14 +9,12 @@ type Upcasters = Readonly<Record<string, (event: Recorded) => Recorded>>;
 
 const STORED = Symbol('stored');
 
-/** Returns an event in its current shape. */
 export function upcast<E extends DomainEvent>(upcasters: Upcasters, event: Recorded): Recorded<E> {
   if (!Object.hasOwn(upcasters, event.type)) return event as Recorded<E>;
   const shaped = { ...upcasters[event.type]!(event) };
   return Object.defineProperty(shaped, STORED, { value: storedShape(event) }) as Recorded<E>;
 }
 
-/** Returns the event in the shape in which it was stored. */
 export function storedShape(event: Recorded): Recorded {
   return (event as { [STORED]?: Recorded })[STORED] ?? event;
 }

@@ -68,7 +68,6 @@ export class Consistency implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
-  /** Returns the newest events once the tail of the log has reached `head`. */
   private async newestUpTo(head: bigint, deadline: number, view: string): Promise<NewestEvents> {
     for (;;) {
       const { count } = this.progress;

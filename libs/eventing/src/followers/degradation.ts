@@ -13,7 +13,6 @@ export class Degradation {
     return isNews;
   }
 
-  /** Returns the parts that do not work, with the reasons. */
   reasons(): { what: string; why: string }[] {
     return [...this.known].map(([part, reason]) => ({ what: `${part} does not work`, why: reason }));
   }

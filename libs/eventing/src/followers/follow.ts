@@ -9,7 +9,6 @@ import type { SetAside } from './set-aside';
 import { Wakeups } from './wakeups';
 
 interface FollowOptions extends Filter {
-  /** Called after each committed batch with the new position. */
   readonly passed?: (position: bigint) => void;
   /** Pause after each batch that was not full, so that the next one is larger (ms). */
   readonly gatherMs?: number;
@@ -165,7 +164,6 @@ function movedTo(client: PoolClient, position: bigint, event: Recorded | undefin
   return `${moved}, event_id = ${client.escapeLiteral(id)}, event_position = ${event.position}, event_stream = ${client.escapeLiteral(stream)}`;
 }
 
-/** Runs work that begins and ends a transaction on a connection, and rolls back when it fails. */
 async function inTransaction<T>(
   pool: Pool,
   work: (client: PoolClient & { pipeline?: boolean }) => Promise<T>,

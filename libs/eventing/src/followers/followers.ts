@@ -38,7 +38,6 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly parked: ParkedSubjects;
   private readonly retries: FollowerRetries;
   private ended: Promise<unknown> = Promise.resolve();
-  /** Names of followers that have not ended. */
   private readonly following = new Set<string>();
   private started = false;
 
@@ -120,7 +119,6 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     return this.named(name).categories;
   }
 
-  /** Returns the position of each follower relative to the newest event. */
   async status(): Promise<FollowerStatus[]> {
     const head = await this.store.head();
     return [...this.running.values()].map((follower) => {
@@ -181,7 +179,6 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     }
   }
 
-  /** Stores what a follower sets aside in the table of parked subjects. */
   private parking(name: string): Waiting {
     return {
       withoutWaiting: (events, tx) => this.parked.withoutWaiting(name, events, tx),

@@ -3,7 +3,6 @@ import { Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 
-/** A part of an answer, as it is sent. */
 interface Page {
   readonly body: Uint8Array;
 }

@@ -21,7 +21,6 @@ export class Listener {
     private readonly woken: (payload?: string) => void,
   ) {}
 
-  /** Starts listening. Further calls change nothing. */
   open(): void {
     if (this.opened || this.closed) return;
     this.opened = true;

@@ -9,7 +9,6 @@ import { KeptEvents } from './kept-events';
  */
 const PACE_MS = 50;
 
-/** Events of the log, and the position of its newest event when they were read. */
 export interface LogPart extends Batch {
   readonly head: bigint;
 }
@@ -21,11 +20,9 @@ export interface LogPart extends Batch {
 export class LogTail {
   private readonly wakeups = new Wakeups();
   private readonly kept = new KeptEvents();
-  /** Position before the first event in memory. */
   private start: bigint | undefined;
   private reading: Promise<void> | undefined;
   private again = false;
-  /** Position that the log is known to reach. */
   private known = 0n;
   private failure: unknown;
   /** Time of the last read (ms, clock of the process). */

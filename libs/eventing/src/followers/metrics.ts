@@ -4,7 +4,6 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FollowerStatus } from './projection';
 import { ParkedSubjects } from './parked-subjects';
 
-/** Number of appends by outcome. */
 export const appends = new Counter({
   name: 'fairlead_appends_total',
   help: 'Appends by outcome: appended, repeated (its events were there already), conflict, failed',
@@ -44,7 +43,6 @@ export const readsBehind = new Counter({
 
 const PATIENCE_MS = 2000;
 
-/** The followers of a process, for their metrics. */
 interface Measured {
   status(): Promise<readonly FollowerStatus[]>;
 }
@@ -124,7 +122,6 @@ function inTime<T>(answer: Promise<readonly T[]>): Promise<readonly T[]> {
   return Promise.race([answer, late]).catch(() => []);
 }
 
-/** Shares one call among all who ask while it is running. */
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => (asked ??= ask().finally(() => (asked = undefined)));

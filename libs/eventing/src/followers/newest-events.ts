@@ -20,7 +20,6 @@ export class NewestEvents {
     this.byBoth = new NewestOf(reached, most);
   }
 
-  /** Adds the next events of the log. */
   take({ events, position }: Batch): void {
     for (const { stream, metadata, position: at } of events) {
       const category = categoryOf(stream);

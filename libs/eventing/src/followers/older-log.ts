@@ -3,7 +3,6 @@ import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
 import { Away } from '../core/faults';
 
-/** The part of an event by which its log is recognised. */
 export type Witness = Pick<Recorded, 'id' | 'stream' | 'position'>;
 
 /** The log was restored from an older backup than the database. No event is at fault. */

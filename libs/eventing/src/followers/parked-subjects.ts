@@ -7,7 +7,6 @@ export interface ParkedSubject {
   readonly id: string;
   readonly consumer: string;
   readonly subject: string;
-  /** Tenant of the failing event; null when it has none. */
   readonly tenant_id: string | null;
   /** `retrying` while it is retried automatically; `parked` when it waits for a retry on request. */
   readonly status: 'retrying' | 'parked';
@@ -19,11 +18,9 @@ export interface ParkedSubject {
   readonly reason: string;
   readonly created_at: string;
   readonly failed_at: string;
-  /** Time of the next attempt; null when there is none. */
   readonly retry_at: string | null;
 }
 
-/** Number of waiting subjects of one consumer. */
 interface ParkedCount {
   readonly consumer: string;
   readonly parked: number;

@@ -30,7 +30,6 @@ export interface FollowerStatus {
   readonly lag: bigint;
   /** True when it takes events at intervals and no request waits for it, so that some lag is usual. */
   readonly gathers: boolean;
-  /** Why it does not advance; absent while it does. */
   readonly failing?: string;
   readonly optional: boolean;
 }

@@ -14,7 +14,6 @@ export interface Patience {
 /** Ten attempts in about five minutes. */
 export const PATIENCE: Patience = { attempts: 10, firstMs: 100, mostMs: 60_000 };
 
-/** Returns the pause before the next attempt (ms); null when there is none. */
 function pauseAfter(attempts: number, { attempts: most, firstMs, mostMs }: Patience): number | null {
   return attempts < most ? Math.min(firstMs * 3 ** (attempts - 1), mostMs) : null;
 }
@@ -56,12 +55,10 @@ export abstract class Retries {
     await this.ended;
   }
 
-  /** Notes that something was parked. */
   wake(): void {
     this.wakeups.wake();
   }
 
-  /** Returns the consumers whose subjects are retried. */
   protected abstract names(): string[];
 
   /** Makes one attempt, unless another process does. @throws errors that the subject does not cause */

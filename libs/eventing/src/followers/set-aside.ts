@@ -8,7 +8,6 @@ import { reasonOf } from './retries';
 export interface Waiting {
   /** Returns the events whose streams are not set aside. The others are recorded as waiting. */
   withoutWaiting(events: readonly Recorded[], tx: PoolClient): Promise<Recorded[]>;
-  /** Sets the stream of an event aside. */
   park(event: Recorded, reason: string, tx: PoolClient): Promise<void>;
 }
 
@@ -39,7 +38,6 @@ const LEAST_PART_MS = 1000;
 export class SetAside {
   /** Number of times in a row that nothing could be handled and nothing was set aside. */
   private strikes = 0;
-  /** Number of times in a row that a batch was too slow. */
   private slow = 0;
 
   constructor(
@@ -52,7 +50,6 @@ export class SetAside {
     private readonly most = STRIKES,
   ) {}
 
-  /** Called when a batch was handled. */
   worked(): void {
     this.strikes = 0;
     this.slow = 0;
@@ -104,7 +101,6 @@ export class SetAside {
     return this.strikes + 1 < (slow ? Math.min(SLOW_STRIKES_TOGETHER, this.mostTogether) : this.mostTogether);
   }
 
-  /** Handles a part, or undoes it and returns the reason. */
   async failureOf(
     events: Recorded[],
     tx: PoolClient,
@@ -126,7 +122,6 @@ export class SetAside {
 
 const DOUBTFUL: ReadonlySet<Fault> = new Set(['unknown', 'slow']);
 
-/** Limits the time of each statement of a transaction (ms). */
 async function limitStatements(tx: PoolClient, ms: number): Promise<void> {
   await tx.query(
     `select set_config('statement_timeout', $1, true) from pg_settings

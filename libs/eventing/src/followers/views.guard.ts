@@ -1,7 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Consistency } from './consistency';
 
-/** The part of a request that the guard reads; `@Scope` of a route names its views. */
 interface Reading {
   readonly actor?: { readonly tenantId: string };
   readonly routeOptions: {

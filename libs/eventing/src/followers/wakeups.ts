@@ -10,7 +10,6 @@ export class Wakeups {
     return this.woken;
   }
 
-  /** Ends every wait. */
   wake(): void {
     this.woken += 1;
     if (this.waiting.size === 0) return;

@@ -43,7 +43,6 @@ export class KafkaCluster {
     });
   }
 
-  /** The full name of a topic or group. */
   name(name: string): string {
     return this.settings.prefix + name;
   }

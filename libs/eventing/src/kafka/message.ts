@@ -1,21 +1,17 @@
 import type { Recorded } from '../core/event';
 import type { KafkaCluster } from './cluster';
 
-/** The events that go to Kafka, and the form of their messages. */
 export interface Publications {
-  /** The topic of each type of event that is sent. */
   readonly topics: ReadonlyMap<string, string>;
   /** Returns the public facts of an event of these types: the content of its message. */
   data(event: Recorded): object;
 }
 
-/** A Kafka cluster, and the part of the log that is sent to it. */
 export interface KafkaLink {
   readonly cluster: KafkaCluster;
   readonly publications: Publications;
 }
 
-/** A message as the producer takes it. */
 export interface KafkaMessage {
   readonly key: string;
   readonly value: string;
@@ -23,7 +19,6 @@ export interface KafkaMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Which event of the log a message tells of. */
 export interface Pointer {
   readonly id: string;
   readonly type: string;

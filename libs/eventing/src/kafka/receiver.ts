@@ -15,7 +15,6 @@ interface Found {
   readonly event: Recorded | undefined;
 }
 
-/** Turns messages into events of the store and hands them to the consumers of a group. */
 export class KafkaReceiver {
   private readonly logger = new Logger('KafkaReceiver');
   private readonly types = new Set<string>();
@@ -71,7 +70,6 @@ export class KafkaReceiver {
     return found;
   }
 
-  /** The events of a stream with these versions, as far as there are any. */
   private async versionsOf(stream: string, versions: ReadonlySet<number>): Promise<Recorded[]> {
     const found: Recorded[] = [];
     const [first, last] = [Math.min(...versions), Math.max(...versions)];

@@ -1,6 +1,5 @@
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-/** Connection settings of a Kafka cluster. */
 export interface KafkaSettings {
   /** `host:port` of some of the brokers; they tell of the others. */
   readonly brokers: readonly string[];

@@ -11,7 +11,6 @@ import { StoppedWorkspaces1764300001100 } from './1764300001100-stopped-workspac
 import { StoredBytes1764400001000 } from './1764400001000-stored-bytes';
 import { SealTrees1764500001000 } from './1764500001000-seal-trees';
 
-/** Tables of the event store, followers, consumers and the vault. */
 export const eventingMigrations = [
   EventStoreTables1763600000000,
   VaultTables1763600000100,

@@ -64,7 +64,6 @@ export class PostgresEventStore extends EventStore {
   private readonly listener: Listener;
   /** Number of positions that the next read of the log looks at, at most. */
   private step = CATCH_UP_EVENTS;
-  /** Number of connections of the listener so far. */
   private connections = 0;
 
   constructor(private readonly pool: Pool) {

@@ -18,19 +18,16 @@ export interface ReadModel {
   readonly projections: (pool: Pool) => readonly Projection[];
 }
 
-/** The progress of a rebuild. */
 export interface RebuildProgress {
   readonly projection: string;
   readonly position: bigint;
   readonly until: bigint;
-  /** Number of events that this projection has handled so far. */
   readonly events: number;
 }
 
 /** A row that differs between the live table and the rebuilt one, or that only one of them has. */
 interface Difference {
   readonly table: string;
-  /** Primary key of the row, as a JSON object. */
   readonly key: string;
   readonly kind: 'missing' | 'unexpected' | 'different';
 }
@@ -82,7 +79,6 @@ export class Rebuild {
     private readonly url: string,
     private readonly model: ReadModel,
     private readonly progress: (progress: RebuildProgress) => void = () => undefined,
-    /** Aborts `fill`. */
     private readonly signal?: AbortSignal,
   ) {
     this.schema = `rebuild_${model.name.replaceAll(/\W/g, '_')}`;
@@ -106,12 +102,10 @@ export class Rebuild {
     for (const table of this.tables) await this.shadow.query(`analyze ${this.schema}.${table}`);
   }
 
-  /** Applies the events up to a position that were appended after `fill`. */
   async reach(position: bigint): Promise<void> {
     for (const projection of this.projections) await this.catchUp(projection, position);
   }
 
-  /** Returns the names of the followers that fill these tables. */
   get followers(): readonly string[] {
     return this.projections.map(({ name }) => name);
   }
@@ -141,7 +135,6 @@ export class Rebuild {
     }
   }
 
-  /** Returns the streams that the copy left out because their events could not be applied. */
   leftOut(): LeftOut[] {
     return [...this.left].flatMap(([projection, { streams }]) =>
       [...streams.values()].map(({ first: { stream, version }, reason }) => ({ projection, stream, version, reason })),
@@ -177,7 +170,6 @@ export class Rebuild {
     }
   }
 
-  /** Removes the schema of the copy and releases its lock. */
   async close(): Promise<void> {
     await this.shadow.end();
     if (!this.owner) return;
@@ -281,7 +273,6 @@ export class Rebuild {
     }
   }
 
-  /** Runs `work` while the live followers are stopped at the position of the copy. */
   private async pausingLive(work: (tx: PoolClient) => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       for (const projection of this.projections) {
@@ -361,7 +352,6 @@ export class Rebuild {
   }
 }
 
-/** The streams that one projection of a copy has set aside. */
 class LeftBehind implements Waiting {
   readonly streams = new Map<string, { readonly first: Recorded; last: Recorded; readonly reason: string }>();
 

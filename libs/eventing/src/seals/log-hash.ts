@@ -10,7 +10,6 @@ export interface LogHash {
   readonly hash: string;
 }
 
-/** The hash of an empty log. */
 export const NOTHING: LogHash = { position: '0', count: 0, hash: '' };
 
 /**

@@ -31,7 +31,6 @@ export interface LogSeal extends LogHash, Signature {
 
 /** When seals are made, besides at the end of each day (UTC). */
 export interface SealSchedule {
-  /** Events. */
   readonly everyEvents: number;
   /** Milliseconds from the first event that is not sealed. */
   readonly everyMs: number;
@@ -39,7 +38,6 @@ export interface SealSchedule {
 
 type LogSealed = DomainEvent<'LogSealed', LogSeal>;
 
-/** The number of seals, and the newest of them. */
 interface Sealed {
   readonly number: number;
   readonly last?: LogSeal;
@@ -51,7 +49,6 @@ interface Reached extends LogHash {
   readonly tree_peaks: readonly string[] | null;
   /** Events since the newest seal that are not seals themselves. */
   readonly unsealed: number;
-  /** Time of the first of them. */
   readonly unsealed_since: string | null;
 }
 
@@ -75,7 +72,6 @@ class SealsLost extends StreamDeleted {
   }
 }
 
-/** Returns whether a stream contains seals. */
 export function isOfSeals(stream: string): boolean {
   return categoryOf(stream) === CATEGORY;
 }
@@ -112,7 +108,6 @@ export async function readSeals(store: EventStore): Promise<Series> {
   }
 }
 
-/** Returns the text that a seal signs. */
 export function sealText(seal: Omit<LogSeal, keyof Signature>): string {
   const { day, position, count, hash, number, previous, from, root } = seal;
   if (number === undefined) return JSON.stringify(['fairlead log', day, position, count, hash]);
@@ -143,7 +138,6 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     () => this.sealDue().then(() => (this.told = undefined)),
     (error) => this.notSealed(error as Error),
   );
-  /** The reason that was logged last for a log that is not sealed. */
   private told: string | undefined;
 
   constructor(
@@ -228,7 +222,6 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     return this.sealNow();
   }
 
-  /** Returns all seals, oldest first. */
   async all(): Promise<readonly LogSeal[]> {
     return (await readSeals(this.store)).seals;
   }

@@ -18,7 +18,6 @@ type LogKeyCreated = DomainEvent<
   }
 >;
 
-/** A signature, and the key that made it. */
 export interface Signature {
   readonly key_id: string;
   /** Ed25519, base64url. */
@@ -51,7 +50,6 @@ class SigningKeyLost extends StreamDeleted {
   }
 }
 
-/** The signing key exists, so it is not replaced. */
 class SigningKeyPresent extends Error {
   constructor(keyId: string) {
     super(`The signing key ${keyId} is there: nothing is replaced.`);
@@ -106,7 +104,6 @@ export class LogSigner {
     return (await this.create(known, { actor: 'operator', reason })).key_id;
   }
 
-  /** Returns whether a key of this installation made the signature of the text. */
   async verify(text: string, signature: Signature): Promise<boolean> {
     return isSignedBy(await this.publicKeys(), text, signature);
   }
@@ -158,7 +155,6 @@ export class LogSigner {
   }
 }
 
-/** Returns whether one of these keys made the signature of the text. */
 export function isSignedBy(keys: readonly PublicKey[], text: string, { key_id, signature }: Signature): boolean {
   const key = keys.find(({ kid }) => kid === key_id);
   if (!key) return false;

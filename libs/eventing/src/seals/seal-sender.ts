@@ -10,7 +10,6 @@ const ANSWER_MS = 10_000;
  * Places outside of the database to which seals are sent, so that whoever can write to the database cannot change them.
  */
 export interface SealTargets {
-  /** Each seal is appended to it as a line of JSON. */
   readonly file?: string;
   /** Each seal is sent to it as JSON with POST; `token` goes with it as a bearer token. */
   readonly webhook?: { readonly url: string; readonly token?: string };

@@ -8,7 +8,6 @@ interface SealWithPaths extends LogSeal {
   readonly paths?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** An event by its place. */
 export type Place = Pick<Recorded, 'version' | 'position' | 'time'>;
 
 /**

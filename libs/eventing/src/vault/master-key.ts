@@ -6,7 +6,6 @@ import { dirname } from 'node:path';
 interface MasterKey {
   /** Public identifier: 16 hexadecimal digits of an HMAC under the key. */
   readonly id: string;
-  /** 32 bytes. */
   readonly key: Buffer;
 }
 

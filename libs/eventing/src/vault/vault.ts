@@ -116,7 +116,6 @@ export class Vault {
   }
 }
 
-/** The table of data keys, with the most recently used ones in memory. */
 class DataKeys {
   private readonly kept = new Recent<Kept>(KEPT);
 
@@ -125,7 +124,6 @@ class DataKeys {
     private readonly masterKeys: MasterKeys,
   ) {}
 
-  /** Returns the data key of a subject; undefined when it has none. */
   find(subject: string): Promise<DataKey | undefined> {
     const kept = this.kept.get(subject);
     if (kept && kept.until > Date.now()) return kept.found;
@@ -149,13 +147,11 @@ class DataKeys {
     return (await this.find(subject)) ?? this.findOrCreate(subject);
   }
 
-  /** Deletes the data key of a subject from memory and from the table. */
   async delete(subject: string): Promise<void> {
     await this.pool.query('delete from data_keys where subject = $1', [subject]);
     this.kept.delete(subject);
   }
 
-  /** Encrypts every data key of an older master key with the current one. Returns their number. */
   async rotate(): Promise<number> {
     let rotated = 0;
     for (;;) {
@@ -217,7 +213,6 @@ function encrypt(key: Buffer, plain: Buffer, context: readonly string[]): Buffer
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts a result of `encrypt`. Throws unless key, box and context are the same. */
 function decrypt(key: Buffer, box: Buffer, context: readonly string[]): Buffer {
   if (box.length < NONCE_BYTES + TAG_BYTES) throw new Error('The box is too short.');
   const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })

@@ -13,7 +13,6 @@ export class Lease {
   private renewedAt = Date.now();
   /** True when something may have been noted that `see` has not seen. */
   private isBehind = false;
-  /** The greatest number that is known to be noted. */
   private newest: bigint;
   private changed: () => void = () => undefined;
 

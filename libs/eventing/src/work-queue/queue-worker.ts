@@ -30,10 +30,8 @@ export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicati
     });
   }
 
-  /** Works on an item and gives it back to the queue. */
   protected abstract work(lease: Lease): Promise<void>;
 
-  /** Runs each time before items are leased. */
   protected async prepare(): Promise<void> {}
 
   onApplicationBootstrap(): void {

@@ -4,7 +4,6 @@ import type { Pool } from 'pg';
 /** The table of a queue. It has the columns `tenant_id`, `noted`, `due_at`, `failures`, `holder` and `leased_until`. */
 interface QueueTable {
   readonly table: string;
-  /** The column of the id of an item. */
   readonly key: string;
   /** Duration of a lease (ms), and the longest time between two renewals. */
   readonly lease: number;
@@ -21,7 +20,6 @@ interface QueueTable {
   readonly now?: () => number;
 }
 
-/** An item of a queue. */
 export interface WorkItem {
   readonly id: string;
   /** Grows with everything that is noted for the item. */
@@ -45,7 +43,6 @@ export abstract class WorkQueue {
     this.listeners.add(heard);
   }
 
-  /** Lets the workers of this process look for items now. */
   wake(id?: string, noted?: bigint): void {
     for (const heard of this.listeners) heard(id, noted);
   }
@@ -105,7 +102,6 @@ export abstract class WorkQueue {
     );
   }
 
-  /** Ends all leases of this process. */
   async release(): Promise<void> {
     const { table } = this.settings;
     await this.pool.query(`update ${table} set holder = null, leased_until = null where holder = $1`, [this.holder]);

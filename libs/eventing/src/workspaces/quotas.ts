@@ -6,7 +6,6 @@ import { idOf, type Recorded } from '../core/event';
 import { Followers } from '../followers/followers';
 import type { Projection } from '../followers/projection';
 
-/** Kinds of things whose number is limited for each workspace. */
 export const QUOTA_KINDS = [
   'api_keys',
   'deployments',
@@ -29,12 +28,10 @@ export const QUOTA_DEFAULTS: QuotaLimits = {
   stored_bytes: 100 * 1024 ** 3,
 };
 
-/** Returns the name of the setting for a limit. */
 export function quotaSetting(kind: keyof QuotaLimits): string {
   return `QUOTA_${kind.toUpperCase()}`;
 }
 
-/** The workspace is at one of its limits. */
 export class QuotaReached extends Conflict {}
 
 /** Returns the id of the thing whose end also ends this one, from the data of the event that created it. */
@@ -89,7 +86,6 @@ export class Quotas {
     await this.pool.query(GIVE_BACK, [kind, id]);
   }
 
-  /** Returns the number of things of each kind that a workspace has, and its limits. */
   async usage(tenant: string): Promise<Record<QuotaKind, { readonly used: number; readonly limit: number }>> {
     const { rows } = await this.pool.query<{ kind: string; used: number }>(
       'select kind, count(*)::int as used from quota_places where tenant_id = $1 group by kind',
@@ -127,7 +123,6 @@ function sentence(kind: QuotaKind, limit: number): string {
   return `This workspace has ${limit} ${things}, as many as it may have (setting ${quotaSetting(kind)}).`;
 }
 
-/** Frees the place of a thing, and of those that end with it. */
 const GIVE_BACK = `
   with recursive ended (id) as (
     select $2::text union select place.id from quota_places place join ended on place.maker = ended.id where kind = $1)

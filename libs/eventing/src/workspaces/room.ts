@@ -1,9 +1,7 @@
 interface Owner {
   /** Number of admitted additions that may not be counted yet. */
   open: number;
-  /** All that was let in. */
   total: number;
-  /** Requests that are under way. */
   requests: number;
 }
 

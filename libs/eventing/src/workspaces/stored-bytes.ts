@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { QUOTA_DEFAULTS, QuotaReached, quotaSetting } from './quotas';
 
-/** Called when a workspace was refused because of its stored bytes. */
 type Full = (tenant: string) => void;
 
 interface Storing {
@@ -31,7 +30,6 @@ export class StoredBytes {
     this.told.push(full);
   }
 
-  /** Returns the number of bytes that the workspace stores. */
   async used(tenant: string): Promise<number> {
     const { rows } = await this.pool.query<{ used: number }>(
       `select (coalesce((select sum(bytes) from stored_bytes where tenant_id = $1), 0)
@@ -55,7 +53,6 @@ export class StoredBytes {
     }
   }
 
-  /** @throws QuotaReached */
   private async admit(tenant: string, own: Storing, all: ReadonlySet<Storing>): Promise<void> {
     for (;;) {
       // Those that came earlier count first, so that of two for which there is room for one, one is stored.

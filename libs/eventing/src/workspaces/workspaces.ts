@@ -4,7 +4,6 @@ import { Pool, type PoolClient } from 'pg';
 import { idOf, type Recorded } from '../core/event';
 import type { Projection } from '../followers/projection';
 
-/** Status of a stopped workspace: suspended, being removed, or removed. */
 type StoppedStatus = 'suspended' | 'removing' | 'removed';
 
 /** The workspace is stopped, so its requests are refused (403). */
@@ -59,23 +58,19 @@ export class Workspaces {
 
   constructor(private readonly pool: Pool) {}
 
-  /** Returns the status of a stopped workspace; undefined for one that works. */
   async stoppedStatus(tenantId: string): Promise<StoppedStatus | undefined> {
     return (await this.known()).get(tenantId);
   }
 
-  /** Returns whether any workspace is suspended or being removed. */
   async anyStopped(): Promise<boolean> {
     return [...(await this.known()).values()].some((status) => status !== 'removed');
   }
 
-  /** @throws WorkspaceStopped unless the workspace works */
   async requireWorking(tenantId: string): Promise<void> {
     const status = await this.stoppedStatus(tenantId);
     if (status !== undefined) throw new WorkspaceStopped(status);
   }
 
-  /** Forgets what was read, because a workspace has changed. */
   forget(): void {
     this.stopped = undefined;
   }

@@ -1,6 +1,5 @@
 import type { ClientBase, Connection, Submittable } from 'pg';
 
-/** A `COPY … FROM STDIN` statement with all its data. */
 interface CopyQuery {
   readonly statement: string;
   readonly bytes: Buffer;

@@ -9,7 +9,6 @@ import { watchedClient } from './watched-client';
 
 /** A migration. None is ever undone, so it has only `up`. */
 export type MigrationClass = new () => Pick<MigrationInterface, 'name' | 'up'>;
-/** A class that describes a table with TypeORM's decorators. */
 export type EntityClass = new () => object;
 
 interface DatabaseOptions {
@@ -22,7 +21,6 @@ interface DatabaseOptions {
 }
 
 const CONNECT_MS = 10_000;
-/** Time limit for opening a connection of the pool (ms). */
 const POOL_MS = 5_000;
 const REFUSED_PATIENCE_MS = 5_000;
 const STARTING_PATIENCE_MS = 120_000;

@@ -13,7 +13,6 @@ export interface Writing {
   hasBegun?: boolean;
 }
 
-/** A request that only reads. */
 export interface Reading {
   /** The workspace whose share of the connections it uses. */
   readonly owner: string;

@@ -7,7 +7,6 @@ import { watchedClient } from './watched-client';
 interface ReadOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
-  /** Most connections for reads at a time. */
   readonly connections: number;
   /** Milliseconds after which a statement of a read ends. */
   readonly timeout: number;
@@ -26,7 +25,6 @@ const CANCEL_REQUEST = 80_877_102;
 
 type Connected = (error: Error | undefined, client?: PoolClient, release?: PoolClient['release']) => void;
 
-/** Private members of the library. */
 interface Inside {
   readonly processID: number;
   readonly secretKey: number;
@@ -81,7 +79,6 @@ export function openRequestPool(
   return { pool, close: () => reads.end() };
 }
 
-/** Divides connections: one owner holds at most half of them. */
 function halfForEach(total: number): FairShare {
   const perOwner = Math.max(1, Math.floor(total / 2));
   return new FairShare(total, { perOwner, waiting: WAITING, waitingTogether: Infinity });

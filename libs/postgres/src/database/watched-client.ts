@@ -12,7 +12,6 @@ interface WatchLimits {
 
 const LIMITS: WatchLimits = { silence: 8000, patience: 5000, interval: 1000 };
 
-/** Private members of the library. */
 interface Inside {
   readonly processID: number;
   readonly connection: { readonly stream: Socket };

@@ -60,7 +60,6 @@ export function readPassword(directory: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
 }
 
-/** Deletes the stored password, so that the next start sets a new one. */
 export function forgetPassword(directory: string): void {
   rmSync(passwordFile(directory), { force: true });
 }

@@ -24,9 +24,7 @@ interface EmbeddedOptions {
 export interface EmbeddedPostgres {
   /** With user and password; stays the same until `stop`. */
   readonly url: string;
-  /** Process id of the running server. */
   readonly pid: number;
-  /** Stops the server and resolves when its process is gone. */
   stop(): Promise<void>;
 }
 

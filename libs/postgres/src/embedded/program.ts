@@ -8,7 +8,6 @@ interface Program {
   /** Arguments, given the name under which `directory` is to be used. */
   readonly arguments: (directory: string) => string[];
   readonly user: ServerUser;
-  /** A directory the program works on. */
   readonly directory: string;
   /** Where the program writes to: a file descriptor, or a pipe. */
   readonly output: number | 'pipe';
