@@ -20,7 +20,7 @@ if (checks) {
   process.exitCode = wrong.length > 0 ? 1 : 0;
 } else {
   // The settings are part of what `npm run build` makes.
-  const { settingsPage } = createRequire(import.meta.url)('../../libs/service/dist/settings-page.js');
+  const { settingsPage } = createRequire(import.meta.url)('../../libs/service/dist/settings/settings-page.js');
   for (const file of madePages()) rmSync(join(FOLDER, file));
   for (const [file, text] of Object.entries({ ...pages, [SETTINGS]: settingsPage() })) {
     writeFileSync(join(FOLDER, file), text);

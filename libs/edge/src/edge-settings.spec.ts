@@ -1,10 +1,13 @@
-import { EDGE_DEFAULTS, readEdgeSettings } from './edge-settings';
+import { type Optional, readSetting } from '@fairlead/schema';
+import { BODY_SETTINGS, EDGE_DEFAULTS, RATE_SETTINGS, readEdgeSettings } from './edge-settings';
 
 function readFrom(env: Readonly<Record<string, string>>) {
-  return readEdgeSettings((name, fallback, parse) => {
-    const text = env[name];
-    return text === undefined ? fallback : parse(text);
-  });
+  const settings: Readonly<Record<string, Optional<unknown, unknown>>> = { ...BODY_SETTINGS, ...RATE_SETTINGS };
+  const read = (name: string) => {
+    const { schema, absent } = settings[name]!;
+    return env[name] === undefined ? absent : readSetting(schema, env[name]);
+  };
+  return readEdgeSettings(read as Parameters<typeof readEdgeSettings>[0], env.PUBLIC_URL);
 }
 
 describe('The settings of the edge', () => {

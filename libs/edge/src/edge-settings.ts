@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
+import { addressBlock } from '@fairlead/outbound';
+import { note, optional, type Reading, setting, whole } from '@fairlead/schema';
 import { type CorsOrigins, parseCorsOrigins } from './headers/cors';
 import type { Capacity } from './admission/in-flight';
-import { addressBlock } from '@fairlead/outbound';
 import type { Rate } from './admission/rate-limit';
 
 /** Limits for clients and proxies that the server applies before any other work. */
@@ -47,34 +48,87 @@ export const EDGE_DEFAULTS: EdgeSettings = {
   https: false,
 };
 
-/** Reads one setting; `parse` throws an Error with the rest of a sentence that begins with the setting's name. */
-type ReadSetting = <T>(name: string, fallback: T, parse: (text: string) => T) => T;
+const count = whole(1, 9_999_999);
 
-/** Returns the settings of the edge from `read`. */
-export function readEdgeSettings(read: ReadSetting): EdgeSettings {
-  const { rates, requests, uploads, connections, connectionsPerAddress, bodyMemory, bodyRate } = EDGE_DEFAULTS;
-  const publicUrl = read<string | undefined>('PUBLIC_URL', undefined, String);
+export const BODY_SETTINGS = {
+  BODY_MEMORY_BYTES: note(
+    optional(setting(parseBytes), EDGE_DEFAULTS.bodyMemory),
+    'Bytes of all request bodies in memory together ([overload](../guides/operations.md#overload)).',
+  ),
+  BODY_MIN_RATE: note(
+    optional(count, EDGE_DEFAULTS.bodyRate),
+    'Bytes per second at which a request body has to arrive; slower ones are answered 408.',
+  ),
+};
+
+export const RATE_SETTINGS = {
+  RATE_LIMIT_KEY: note(
+    optional(setting(parseRate), EDGE_DEFAULTS.rates.key),
+    'Requests of one API key in a time ([rate limits](../guides/operations.md#rate-limits)).',
+  ),
+  RATE_LIMIT_ADDRESS: note(
+    optional(setting(parseRate), EDGE_DEFAULTS.rates.address),
+    'Requests of one client address in a time.',
+  ),
+  RATE_LIMIT_WRONG_KEYS: note(
+    optional(setting(parseRate), EDGE_DEFAULTS.rates.wrongKeys),
+    'Different wrong keys that one address may try in a time.',
+  ),
+  MAX_REQUESTS: note(
+    optional(count, EDGE_DEFAULTS.requests.total),
+    'Requests that a process works on at a time; beyond it: 503 ([overload](../guides/operations.md#overload)).',
+  ),
+  MAX_REQUESTS_PER_KEY: note(
+    optional(count, EDGE_DEFAULTS.requests.perKey),
+    'Requests of one key that a process works on at a time.',
+  ),
+  MAX_UPLOADS: note(
+    optional(count, EDGE_DEFAULTS.uploads.total),
+    'Uploads that a process receives at a time, counted apart from other requests.',
+  ),
+  MAX_UPLOADS_PER_KEY: note(
+    optional(count, EDGE_DEFAULTS.uploads.perKey),
+    'Uploads of one key that a process receives at a time.',
+  ),
+  MAX_CONNECTIONS: note(optional(count, EDGE_DEFAULTS.connections), 'Connections of clients to a process at a time.'),
+  MAX_CONNECTIONS_PER_ADDRESS: note(
+    optional(count, EDGE_DEFAULTS.connectionsPerAddress),
+    'Connections at a time of one IPv4 address or IPv6 network (64 bits), and over loopback of one user of this machine; proxies in `TRUST_PROXY` are not counted ([overload](../guides/operations.md#overload)).',
+  ),
+  TRUST_PROXY: note(
+    optional(setting(parseTrustProxy)),
+    'Proxies in front of the service whose `X-Forwarded-For` is believed: their number, or their addresses and networks, separated by commas; `loopback`, `linklocal` and `uniquelocal` name networks ([behind a proxy](../guides/operations.md#behind-a-proxy)).',
+  ),
+  CORS_ORIGINS: note(
+    optional(setting(parseCorsOrigins)),
+    'Origins whose scripts may call the API, separated by commas, or `*`.',
+  ),
+  APPS_CORS_ORIGINS: note(
+    optional(setting(parseCorsOrigins)),
+    'The same for the programs of deployments, at `/apps` ([local executor](../guides/local-addresses.md)); those of `CORS_ORIGINS` when unset.',
+  ),
+};
+
+/** Returns the settings of the edge. `publicUrl`: the address at which clients reach the service. */
+export function readEdgeSettings(
+  read: Reading<typeof BODY_SETTINGS & typeof RATE_SETTINGS>,
+  publicUrl?: string,
+): EdgeSettings {
   return {
     rates: {
-      key: read('RATE_LIMIT_KEY', rates.key, parseRate),
-      address: read('RATE_LIMIT_ADDRESS', rates.address, parseRate),
-      wrongKeys: read('RATE_LIMIT_WRONG_KEYS', rates.wrongKeys, parseRate),
+      key: read('RATE_LIMIT_KEY'),
+      address: read('RATE_LIMIT_ADDRESS'),
+      wrongKeys: read('RATE_LIMIT_WRONG_KEYS'),
     },
-    requests: {
-      total: read('MAX_REQUESTS', requests.total, parseCount),
-      perKey: read('MAX_REQUESTS_PER_KEY', requests.perKey, parseCount),
-    },
-    uploads: {
-      total: read('MAX_UPLOADS', uploads.total, parseCount),
-      perKey: read('MAX_UPLOADS_PER_KEY', uploads.perKey, parseCount),
-    },
-    bodyMemory: read('BODY_MEMORY_BYTES', bodyMemory, parseBytes),
-    bodyRate: read('BODY_MIN_RATE', bodyRate, parseCount),
-    connections: read('MAX_CONNECTIONS', connections, parseCount),
-    connectionsPerAddress: read('MAX_CONNECTIONS_PER_ADDRESS', connectionsPerAddress, parseCount),
-    cors: read<CorsOrigins | undefined>('CORS_ORIGINS', undefined, parseCorsOrigins),
-    appsCors: read<CorsOrigins | undefined>('APPS_CORS_ORIGINS', undefined, parseCorsOrigins),
-    trustProxy: read<EdgeSettings['trustProxy']>('TRUST_PROXY', undefined, parseTrustProxy),
+    requests: { total: read('MAX_REQUESTS'), perKey: read('MAX_REQUESTS_PER_KEY') },
+    uploads: { total: read('MAX_UPLOADS'), perKey: read('MAX_UPLOADS_PER_KEY') },
+    bodyMemory: read('BODY_MEMORY_BYTES'),
+    bodyRate: read('BODY_MIN_RATE'),
+    connections: read('MAX_CONNECTIONS'),
+    connectionsPerAddress: read('MAX_CONNECTIONS_PER_ADDRESS'),
+    cors: read('CORS_ORIGINS'),
+    appsCors: read('APPS_CORS_ORIGINS'),
+    trustProxy: read('TRUST_PROXY'),
     https: publicUrl?.startsWith('https:') ?? false,
   };
 }
@@ -87,12 +141,6 @@ function parseRate(text: string): Rate | undefined {
   const rate = { requests: Number(requests), seconds: SECONDS[unit] ?? 0 };
   if (rate.requests > 0) return rate;
   throw new Error(`must be off or a rate such as 100/s, 100/m or 100/h, not ${JSON.stringify(text)}`);
-}
-
-function parseCount(text: string): number {
-  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (count > 0) return count;
-  throw new Error(`must be a whole number from 1 to 9999999, not ${JSON.stringify(text)}`);
 }
 
 const MEBIBYTE = 1024 * 1024;

@@ -3,7 +3,7 @@ export { bringsBody } from './body-framing';
 export { canonicalUrl } from './canonical-url';
 export { RateLimit } from './admission/rate-limit';
 export { clientNetwork } from './client-address';
-export { type EdgeSettings, readEdgeSettings } from './edge-settings';
+export { BODY_SETTINGS, type EdgeSettings, RATE_SETTINGS, readEdgeSettings } from './edge-settings';
 export { holdsBody } from './expectation';
 export { IdentityKeys, SigningKeys } from './identity/identity.keys';
 export { checkIdentity, IDENTITY_HEADER, issueIdentity } from './identity/identity';

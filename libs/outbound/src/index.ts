@@ -1,5 +1,5 @@
 export { addressBlock } from './outbound-address';
 export { OutboundFailure } from './outbound-errors';
-export { type AllowedHost, OutboundPolicy, parseOutboundAllow } from './outbound-policy';
+export { OutboundPolicy, parseOutboundAllow } from './outbound-policy';
 export { OutboundResolver } from './outbound-resolver';
 export { checkTarget, checkUrl, guardedFetch } from './outbound';

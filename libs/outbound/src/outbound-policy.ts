@@ -29,7 +29,7 @@ interface Connections {
 }
 
 /** A host that the operator allows although it is not public. */
-export type AllowedHost =
+type AllowedHost =
   { readonly hostname: string; readonly port?: string } | { readonly hostname?: never; readonly block: AddressBlock };
 
 const LIMITS: OutboundLimits = {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDurably } from '@fairlead/postgres';
-import type { Settings } from './settings';
 
 /** The admin key of the installation, which has every scope. */
 export interface AdminKey {
@@ -17,7 +16,7 @@ export interface AdminKey {
 const WHOLE = /^[!-~]{20,256}$/;
 
 /** Returns the key of the settings, or the one in the data directory, which is generated when it does not exist. */
-export function adminKey({ apiKey, dataDir }: Pick<Settings, 'apiKey' | 'dataDir'>): AdminKey {
+export function adminKey({ apiKey, dataDir }: { readonly apiKey?: string; readonly dataDir: string }): AdminKey {
   if (apiKey !== undefined) return { text: apiKey, isNew: false };
   const file = join(dataDir, 'api-key');
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';

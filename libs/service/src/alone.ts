@@ -4,7 +4,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { HealthModule } from './health/health.module';
 import { services } from './services';
 import type { Service } from './service';
-import type { ServiceName, Settings } from './settings';
+import type { ServiceName, Settings } from './settings/settings';
 import { DRAIN_MS, requireTogether, type Running, start } from './start';
 
 /**

@@ -3,7 +3,7 @@ import type { EventingParts } from '@fairlead/eventing';
 import { edgeModule } from './edge.module';
 import type { Service } from './service';
 import { services } from './services';
-import { readSettings, SERVICE_NAMES, type ServiceName } from './settings';
+import { readSettings, SERVICE_NAMES, type ServiceName } from './settings/settings';
 
 /** Returns all routes that clients reach, as their controllers declare them. Nothing is started. */
 export async function apiRoutes(): Promise<Route[]> {

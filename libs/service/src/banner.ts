@@ -2,7 +2,7 @@ import type { AdminKey } from './admin-key';
 import { consoleState } from './console/console.files';
 import { FIRST_UPLOAD } from './first-upload';
 import type { Edge } from './edge';
-import type { Settings } from './settings';
+import type { Settings } from './settings/settings';
 
 /** Printed when the console should be served and is not built. */
 export const CONSOLE_MISSING = 'The console is not built: run `npm run build` to build it.';

@@ -1,7 +1,7 @@
 import type { RolloutPlans } from '@fairlead/contracts';
 import { OutboundPolicy } from '@fairlead/outbound';
 import type { Service } from './service';
-import type { RolloutSettings, Settings } from './settings';
+import type { RolloutSettings, Settings } from './settings/settings';
 
 export async function deployments(settings?: Settings): Promise<Service> {
   const { deploymentsEntities, DeploymentsModule, deploymentsMigrations, DeploymentsOptions } =

@@ -6,7 +6,7 @@ import { HealthModule } from './health/health.module';
 import { oneWorkspaceReason } from './one-workspace';
 import { SearchController } from './search/search.controller';
 import type { Service } from './service';
-import type { ServiceName, Settings } from './settings';
+import type { ServiceName, Settings } from './settings/settings';
 
 /** The part of the service that clients reach: keys, the gateway, and the services. */
 @Module({})

@@ -6,7 +6,7 @@ import { edgeModule } from './edge.module';
 import { StartProblem } from './problem';
 import type { Service } from './service';
 import { services } from './services';
-import { SERVICE_NAMES, type ServiceName, type Settings } from './settings';
+import { SERVICE_NAMES, type ServiceName, type Settings } from './settings/settings';
 import { type Program, requireTogether, type Running, start } from './start';
 
 /**

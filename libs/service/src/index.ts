@@ -8,5 +8,12 @@ export { eventStoreDb, type OpenEventStore, openEventStore, placeOf } from './ev
 export { StartProblem } from './problem';
 export { run } from './run';
 export type { Service } from './service';
-export { readSettings, SERVICE_NAMES, type ServiceName, type Settings, SettingsProblem, urlVariable } from './settings';
+export {
+  readSettings,
+  SERVICE_NAMES,
+  type ServiceName,
+  type Settings,
+  SettingsProblem,
+  urlVariable,
+} from './settings/settings';
 export { DRAIN_MS, makeDataDirectory, type Running, shownUrl } from './start';

@@ -6,7 +6,7 @@ import type { EventStore } from '@fairlead/eventing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { appsProblem } from './apps/apps-folder';
 import { withExecutor } from './one-workspace';
-import { readSettings } from './settings';
+import { readSettings } from './settings/settings';
 import { startByDefault, type Whole } from './testing';
 
 /** The executor of a standalone installation that names none. */

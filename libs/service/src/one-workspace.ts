@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { isOfThisMachine } from './apps/app-pages';
 import { appsProblem } from './apps/apps-folder';
 import { StartProblem } from './problem';
-import type { RolloutSettings, Settings } from './settings';
+import type { RolloutSettings, Settings } from './settings/settings';
 
 /**
  * Returns the reason that an installation has one workspace only, without its full stop; undefined when it may have

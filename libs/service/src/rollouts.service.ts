@@ -3,7 +3,7 @@ import type { Executor } from '@fairlead/executors';
 import { hasAppPages } from './apps/app-pages';
 import { appsFolder } from './apps/apps-folder';
 import type { Service } from './service';
-import type { RolloutSettings, Settings } from './settings';
+import type { RolloutSettings, Settings } from './settings/settings';
 
 type Executors = typeof import('@fairlead/executors');
 

@@ -1,5 +1,5 @@
 import { operatorLine } from './problem';
-import { readSettings, type Settings, SettingsProblem } from './settings';
+import { readSettings, type Settings, SettingsProblem } from './settings/settings';
 import type { Running } from './start';
 
 /**

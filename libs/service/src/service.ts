@@ -1,6 +1,6 @@
 import type { EntityClass, MigrationClass } from '@fairlead/postgres';
 import type { DynamicModule } from '@nestjs/common';
-import type { Settings } from './settings';
+import type { Settings } from './settings/settings';
 
 /** The parts of a service, for any process that runs it. */
 export interface Service {

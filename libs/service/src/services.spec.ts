@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SERVICE_NAMES, type ServiceName } from './settings';
+import { SERVICE_NAMES, type ServiceName } from './settings/settings';
 
 const root = join(__dirname, '../../..');
 

@@ -4,7 +4,7 @@ import { experiments } from './experiments.service';
 import { integrations } from './integrations.service';
 import { rollouts } from './rollouts.service';
 import type { Service } from './service';
-import type { ServiceName, Settings } from './settings';
+import type { ServiceName, Settings } from './settings/settings';
 import { webhooks } from './webhooks.service';
 
 /**

@@ -31,7 +31,7 @@ import { appPagesAt, hasAppPages } from './apps/app-pages';
 import { openEventStore } from './event-store/open-event-store';
 import { requireOneWorkspace, withExecutor } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
-import type { Settings } from './settings';
+import type { Settings } from './settings/settings';
 
 /** The program of a process. */
 export interface Program {

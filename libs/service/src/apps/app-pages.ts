@@ -1,5 +1,5 @@
 import { appOfHost } from '@fairlead/contracts';
-import type { Settings } from '../settings';
+import type { Settings } from '../settings/settings';
 
 /** Returns whether only clients of this machine reach the server, and through no proxy. */
 export function isOfThisMachine({ host, publicUrl, edge }: Pick<Settings, 'host' | 'publicUrl' | 'edge'>): boolean {

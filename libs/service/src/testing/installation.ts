@@ -8,7 +8,7 @@ import { eventingMigrations } from '@fairlead/eventing';
 import type { MigrationClass } from '@fairlead/postgres';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { services } from '../services';
-import { type Environment, SERVICE_NAMES } from '../settings';
+import { type Environment, SERVICE_NAMES } from '../settings/settings';
 import { startWhole, type Whole } from './whole';
 
 /** The admin key of every installation. */

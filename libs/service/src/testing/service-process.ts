@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import type { Environment, ServiceName } from '../settings';
+import type { Environment, ServiceName } from '../settings/settings';
 
 const ROOT = resolve(__dirname, '../../../..');
 /** The whole address: what a process writes comes in pieces. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jars } from '@fairlead/kafka';
 import { sharedKafka } from '@fairlead/kafka/testing';
 import { type Edge, startEdge } from '../edge';
-import { type Environment, readSettings, SERVICE_NAMES, urlVariable } from '../settings';
+import { type Environment, readSettings, SERVICE_NAMES, urlVariable } from '../settings/settings';
 import { ServiceProcess } from './service-process';
 
 /** All services, in one process or several. */

@@ -16,7 +16,7 @@ describe('The settings', () => {
   it('are all described on the reference page, with the defaults and limits of the code', () => {
     const page = settingsPage();
     expect(page).toContain('| `READ_TIMEOUT` | `10` | a whole number from 1 to 120 |');
-    expect(page).toBe(readFileSync(resolve(__dirname, '../../../docs/reference/settings.md'), 'utf8'));
+    expect(page).toBe(readFileSync(resolve(__dirname, '../../../../docs/reference/settings.md'), 'utf8'));
   });
 
   it('have defaults for everything', () => {
