@@ -10,12 +10,12 @@ import {
   effectiveScopes,
   Path,
   Scope,
-  shape,
 } from '@fairlead/api';
 import {
   BadRequest,
   Forbidden,
   type Infer,
+  list,
   note,
   object,
   optional,
@@ -145,7 +145,7 @@ export class ConsoleSessionsController {
   @Get('sessions')
   @Scope('admin', { views: consoleSessionViews, acrossWorkspaces: true })
   @Describe({ summary: 'List the browsers that are signed in to the console' })
-  @Answers({ 200: shape.list(listedConsoleSession) })
+  @Answers({ 200: list(listedConsoleSession) })
   async list(@Req() request: FastifyRequest) {
     const sessions = await this.view.list(await this.managerOf(request.actor));
     return sessions.map(({ id, key_id, short_key, key_description: description, tenant_id, ...session }) => ({

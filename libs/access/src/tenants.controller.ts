@@ -11,8 +11,20 @@ import {
   StoredBytes,
   streamName,
 } from '@fairlead/eventing';
-import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
-import { bool, Conflict, Forbidden, type Infer, note, object, optional, refine, str, uuid } from '@fairlead/schema';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
+import {
+  bool,
+  Conflict,
+  Forbidden,
+  type Infer,
+  list,
+  note,
+  object,
+  optional,
+  refine,
+  str,
+  uuid,
+} from '@fairlead/schema';
 import { usage, workspace } from './access.answers.schema';
 import { Authenticator, NO_TENANT } from './authenticator.service';
 import { AccessOptions } from './access.options';
@@ -52,7 +64,7 @@ export class TenantsController {
   @Get('workspaces')
   @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
   @Describe({ summary: 'List the workspaces that the key opens' })
-  @Answers({ 200: shape.list(workspace) })
+  @Answers({ 200: list(workspace) })
   async workspaces(@Context() context: CommandContext, @Query(filters) query: Infer<typeof filters>) {
     return this.list(context, query);
   }
@@ -60,7 +72,7 @@ export class TenantsController {
   @Get('tenants')
   @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
   @Describe({ summary: 'List the workspaces that the key opens, under their other name' })
-  @Answers({ 200: shape.list(workspace) })
+  @Answers({ 200: list(workspace) })
   async tenants(@Context() context: CommandContext, @Query(filters) query: Infer<typeof filters>) {
     return this.list(context, query);
   }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { Infer, Schema } from '@fairlead/schema';
 import { type Content, describeRoute, type Description } from './describe';
-import type { Shaped } from './reference/shapes';
 
 type Success = 200 | 201 | 202 | 204 | 207 | 302 | 304;
 type BodyOf<A> = A extends string
@@ -8,8 +8,8 @@ type BodyOf<A> = A extends string
   : A extends null
     ? undefined | void
     : A extends Content
-      ? Shaped<A['content'][keyof A['content']]> | Uint8Array | Readable
-      : Shaped<A>;
+      ? Infer<A['content'][keyof A['content']]> | Uint8Array | Readable
+      : Infer<A>;
 type Answered<A> = {
   [Status in keyof A]: Status extends Success
     ? BodyOf<A[Status]>
@@ -33,6 +33,11 @@ type Unnamed<T, S> = unknown extends S
         ? Unnamed<Item, Extract<S, readonly unknown[]>[number]>
         : Exclude<keyof T, KeyOf<S>> | { [K in keyof T & KeyOf<S>]: Unnamed<T[K], Member<S, K>> }[keyof T & KeyOf<S>];
 type UnnamedBy<F, A> = F extends Handler<infer T> ? Unnamed<T, Answered<A>> : never;
+
+/** Returns the schema for a handler that returns the answer as JSON text. */
+export function asText<T>(schema: Schema<T>): Schema<T | string | Uint8Array | Readable> {
+  return schema;
+}
 
 /**
  * Declares the answers of a route by status: for a success its schema, or null without a body; for an error a sentence

@@ -1,13 +1,13 @@
 import { configOf, configureRoute } from './access';
 import type { AREAS } from './reference/areas';
-import type { JsonSchema, ObjectSchema, Schema } from '@fairlead/schema';
+import type { ObjectSchema, Schema } from '@fairlead/schema';
 
 /** Name of one of the areas into which the reference is divided. */
 type AreaName = keyof typeof AREAS;
 
 /** A body or an answer that may be other than JSON: its schema by media type; `{}` for bytes. */
 export interface Content {
-  readonly content: Readonly<Record<string, Schema<unknown> | JsonSchema>>;
+  readonly content: Readonly<Record<string, Schema<unknown> | Record<string, never>>>;
 }
 
 /** Request headers that only some routes use. */
@@ -29,7 +29,7 @@ export interface Description {
    * Answers by status: for a success its schema, or null without a body; for an error a sentence that says when it
    * comes, or the media types that it has besides the usual ones.
    */
-  readonly answers: Readonly<Record<number, JsonSchema | Content | string | null>>;
+  readonly answers: Readonly<Record<number, Schema<unknown> | Content | string | null>>;
   readonly takes?: readonly RequestHeader[];
   readonly gives?: readonly AnswerHeader[];
 }

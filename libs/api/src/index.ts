@@ -9,7 +9,7 @@ export {
   SCOPES,
 } from './access';
 export { answerTo, sendProblem, written } from './answer';
-export { Answers } from './answers';
+export { Answers, asText } from './answers';
 export { Asset, isShared } from './asset';
 export { takesCoding } from './coding';
 export { checkReason, CommandContext, Context } from './context';
@@ -18,7 +18,7 @@ export { memberAliases, sourceAliases, toWire } from './dialects';
 export { etag, unlessKnown } from './etag';
 export { ForEachCaller, Idempotency, Idempotent, spelled, Spelling } from './idempotency';
 export { warnOfIgnored } from './ignored';
-export { counting, linkNext, paging, tellTotal } from './paging';
+export { countedPage, counting, linkNext, page, paging, tellTotal } from './paging';
 export {
   Body,
   isJson,
@@ -34,6 +34,5 @@ export { credentialsIn, holdsKey, type ProgramActor, PROGRAM_KEY, ProgramKeys } 
 export { Components } from './reference/components';
 export { openApi } from './reference/openapi';
 export { ReferenceController } from './reference/reference.controller';
-export * as shape from './reference/shapes';
 export { keepTable, type Route, routes, RouteTable } from './routes';
 export { VERSION } from './version';

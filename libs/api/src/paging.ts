@@ -1,11 +1,26 @@
 import type { FastifyReply } from 'fastify';
-import { bool, int, note, optional } from '@fairlead/schema';
+import { bool, int, list, note, object, optional, type Schema } from '@fairlead/schema';
 
 /** Members of a query for paged lists: `limit` 1 to 100, 20 when absent; `offset` from 0. */
 export const paging = {
   limit: optional(note(int({ ge: 1, le: 100 }), 'Largest number of items in the answer.'), 20),
   offset: optional(note(int({ ge: 0 }), 'Number of items to skip: the `offset` that the previous page answered.'), 0),
 };
+
+const pageOf = <T>(item: Schema<T>) => ({
+  resources: note(list(item), 'The items of this page.'),
+  offset: note(int(), 'The `offset` of the next page: the one of the request plus the number of items here.'),
+});
+
+/** Returns the schema of a page of a list. */
+export function page<T>(title: string, item: Schema<T>) {
+  return object(title, pageOf(item));
+}
+
+/** As `page`, with the number of all items. */
+export function countedPage<T>(title: string, item: Schema<T>) {
+  return object(title, { ...pageOf(item), total: note(int(), 'Number of items on all pages together.') });
+}
 
 /** Member of a query for lists that are arrays: whether the answer tells the number of items on all pages together. */
 export const counting = {

@@ -12,10 +12,9 @@ import {
   Idempotent,
   Query,
   Scope,
-  shape,
 } from '@fairlead/api';
 import { httpMigrations } from '.';
-import { BadRequest, bool, dict, type Infer, object, optional } from '@fairlead/schema';
+import { BadRequest, bool, dict, type Infer, int, object, optional } from '@fairlead/schema';
 import { type SampleServer, startSample } from './testing/sample-server';
 
 const digests = {
@@ -27,7 +26,7 @@ const work = { runs: 0, gate: Promise.resolve(), fail: false };
 
 const order = object({ a: optional(dict()) });
 const tried = object({ dry_run: optional(bool(), false) });
-const done = shape.object('Done', { run: shape.integer });
+const done = object('Done', { run: int() });
 
 /** Tells each caller what its key may do. */
 class Signed extends ForEachCaller<object> {

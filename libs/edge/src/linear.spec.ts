@@ -3,8 +3,9 @@ import { list, object, optional, record, secret, str, union, uuid } from '@fairl
 import { validate } from '@fairlead/api';
 
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
-const element = object({ name: str({ min: 1 }), id: uuid(), value: secret(str()) }, 'Element');
+const element = object('Element', { name: str({ min: 1 }), id: uuid(), value: secret(str()) });
 const schema = object(
+  'Body',
   {
     name: str(),
     missing: str(),
@@ -13,7 +14,6 @@ const schema = object(
     words: optional(record(str())),
     secrets: optional(list(element)),
   },
-  'Body',
   { closed: true },
 );
 

@@ -3,31 +3,19 @@ import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { Controller, Delete, Get, HttpCode, Module, Patch } from '@nestjs/common';
 import { chromium } from 'playwright-core';
-import {
-  Answers,
-  Area,
-  Body,
-  Describe,
-  openApi,
-  Path,
-  Query,
-  ReferenceController,
-  routes,
-  Scope,
-  shape,
-} from '@fairlead/api';
-import { type Infer, int, note, object, optional, secret, str, uuid } from '@fairlead/schema';
+import { Answers, Area, Body, Describe, openApi, Path, Query, ReferenceController, routes, Scope } from '@fairlead/api';
+import { type Infer, int, list, note, nullable, object, optional, secret, str, uuid } from '@fairlead/schema';
 import { type SampleServer, startSample } from './testing/sample-server';
 import { Components } from '@fairlead/api';
 
 const thingPath = object({ id: uuid() });
-const patch = object({ token: optional(secret(str())) }, 'ThingPatch');
+const patch = object('ThingPatch', { token: optional(secret(str())) });
 const thingsQuery = object({
   owner: str(),
   kind: optional(str()),
   limit: optional(note(int({ ge: 1 }), 'How many.'), 20),
 });
-const thing = shape.object('Thing', { id: shape.uuid, 'next?': shape.nullable(shape.text) });
+const thing = object('Thing', { id: uuid(), 'next?': nullable(str()) });
 
 @Area('Service')
 @Controller()
@@ -35,7 +23,7 @@ class ThingsController {
   @Get(['v1/things', 'v1/managed/things'])
   @Scope('read')
   @Describe({ summary: 'List things', gives: ['Link'] })
-  @Answers({ 200: shape.list(thing) })
+  @Answers({ 200: list(thing) })
   list(@Query(thingsQuery) { owner }: Infer<typeof thingsQuery>) {
     return [{ id: owner }];
   }
@@ -60,7 +48,7 @@ class ThingsController {
   @Get('v1/open')
   @Scope('public')
   @Describe({ summary: 'Look' })
-  @Answers({ 200: { content: { 'text/plain': shape.text } } })
+  @Answers({ 200: { content: { 'text/plain': str() } } })
   look() {
     return 'fine';
   }
@@ -80,13 +68,13 @@ export class MistakenController {
   }
 
   // @ts-expect-error The schema needs `id`.
-  @Answers({ 200: shape.list(thing) })
+  @Answers({ 200: list(thing) })
   async missing() {
     return [{ next: null }];
   }
 
   // @ts-expect-error The schema has no `owner`.
-  @Answers({ 200: shape.list(thing) })
+  @Answers({ 200: list(thing) })
   more() {
     return [{ id: 'a', owner: 'b' }];
   }
@@ -187,12 +175,12 @@ describe('The document', () => {
 
   it('has no place for two schemas of one name', () => {
     const components = new Components();
-    expect(components.refer(thing)).toEqual({ $ref: '#/components/schemas/Thing' });
-    expect(components.refer({ ...thing, description: 'here' })).toEqual({
+    expect(components.refer(thing.json)).toEqual({ $ref: '#/components/schemas/Thing' });
+    expect(components.refer({ ...thing.json, description: 'here' })).toEqual({
       $ref: '#/components/schemas/Thing',
       description: 'here',
     });
-    const other = shape.object('Thing', {});
+    const other = object('Thing', {}).json;
     expect(() => components.refer(other)).toThrow('Two different schemas are called Thing');
   });
 });

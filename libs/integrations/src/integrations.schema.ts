@@ -15,15 +15,12 @@ const token = secret(
   ),
 );
 
-const credentials = object(
-  {
-    token: note(optional(token), 'Access token: visible ASCII. Either it or the three members of a GitHub App.'),
-    app_id: note(optional(int({ ge: 1, le: MOST_INTEGER })), 'Identifier of a GitHub App.'),
-    installation_id: note(optional(int({ ge: 1, le: MOST_INTEGER })), 'Installation of the GitHub App.'),
-    private_key: note(optional(secret(str({ min: 1, max: 16_384 }))), 'Private key of the GitHub App: RSA in PEM.'),
-  },
-  'IntegrationCredentials',
-);
+const credentials = object('IntegrationCredentials', {
+  token: note(optional(token), 'Access token: visible ASCII. Either it or the three members of a GitHub App.'),
+  app_id: note(optional(int({ ge: 1, le: MOST_INTEGER })), 'Identifier of a GitHub App.'),
+  installation_id: note(optional(int({ ge: 1, le: MOST_INTEGER })), 'Installation of the GitHub App.'),
+  private_key: note(optional(secret(str({ min: 1, max: 16_384 }))), 'Private key of the GitHub App: RSA in PEM.'),
+});
 
 const webhookSecret = note(
   secret(str({ min: LEAST_SECRET, max: 256 })),
@@ -32,37 +29,28 @@ const webhookSecret = note(
 const name = note(str({ min: 1, max: 255 }), 'Name that people see.');
 
 /** Body of POST /v1/integrations. */
-export const addRequest = object(
-  {
-    name,
-    provider: note(
-      literal(PROVIDERS, { aliases: { forgejo: 'gitea' } }),
-      'Kind of code host, which cannot change; `forgejo` is another name of `gitea`.',
-    ),
-    base_url: note(
-      optional(webUrl()),
-      'Address of the code host. Default: the public host of the provider; required for `gitea`.',
-    ),
-    credentials: note(credentials, 'What the service proves itself with; sealed, never answered.'),
-    webhook_secret: optional(webhookSecret),
-  },
-  'IntegrationCreateRequest',
-);
+export const addRequest = object('IntegrationCreateRequest', {
+  name,
+  provider: note(
+    literal(PROVIDERS, { aliases: { forgejo: 'gitea' } }),
+    'Kind of code host, which cannot change; `forgejo` is another name of `gitea`.',
+  ),
+  base_url: note(
+    optional(webUrl()),
+    'Address of the code host. Default: the public host of the provider; required for `gitea`.',
+  ),
+  credentials: note(credentials, 'What the service proves itself with; sealed, never answered.'),
+  webhook_secret: optional(webhookSecret),
+});
 
 /** Body of PATCH. */
-export const changeRequest = object(
-  {
-    name: optional(name),
-    provider: fixed(literal(PROVIDERS, { aliases: { forgejo: 'gitea' } })),
-    base_url: note(
-      optional(webUrl()),
-      'Address of the code host; another one needs `credentials` in the same request.',
-    ),
-    credentials: note(optional(credentials), 'Replaces what the service proves itself with.'),
-    webhook_secret: optional(webhookSecret),
-  },
-  'IntegrationPatchRequest',
-);
+export const changeRequest = object('IntegrationPatchRequest', {
+  name: optional(name),
+  provider: fixed(literal(PROVIDERS, { aliases: { forgejo: 'gitea' } })),
+  base_url: note(optional(webUrl()), 'Address of the code host; another one needs `credentials` in the same request.'),
+  credentials: note(optional(credentials), 'Replaces what the service proves itself with.'),
+  webhook_secret: optional(webhookSecret),
+});
 
 export const integrationPath = object({
   integration_id: note(uuid(), 'The `id` of an integration of this workspace.'),

@@ -1,3 +1,4 @@
+import { INVALID } from './schema';
 import type { Invalid, ParseContext, Schema } from './schema';
 
 /**
@@ -38,6 +39,15 @@ export function datetime(): Schema<Instant> {
       const value = fromUnix(input);
       return typeof value === 'string' ? failDatetime(value, input, context) : value;
     },
+  };
+}
+
+/** As `datetime`, but the value stays as it was sent: in answers, ISO 8601 with an offset. */
+export function timestamp(): Schema<string> {
+  const time = datetime();
+  return {
+    ...time,
+    parse: (input, context) => (time.parse(input, context) === INVALID ? INVALID : String(input)),
   };
 }
 

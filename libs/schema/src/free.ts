@@ -29,13 +29,16 @@ export function rawDict(): Schema<JsonObject> {
   };
 }
 
+/** An object with any members, such as a value that the database answers as it was stored. */
+export const anyObject: () => Schema<object> = rawDict;
+
 /** Any JSON value, stored exactly as parsed. Numbers that JSON.parse cannot represent are refused. */
-export function anyJson(): Schema<Json> {
+export function anyJson(): Schema<unknown> {
   return {
     label: 'any',
     json: {},
     exact: () => true,
-    parse: (input, context) => (keepsNumbers(input, context) ? (input as Json) : INVALID),
+    parse: (input, context) => (keepsNumbers(input, context) ? input : INVALID),
   };
 }
 

@@ -20,7 +20,11 @@ export interface Required<T> {
 }
 
 export type Member = Schema<unknown> | Optional<unknown, unknown> | Required<unknown>;
-type OptionalKeys<M> = { [K in keyof M]: M[K] extends Optional<unknown, undefined> ? K : never }[keyof M];
+type AnyMembers = Readonly<Record<string, Member>>;
+type OptionalKeys<M> = {
+  [K in keyof M]: K extends `${string}?` ? K : M[K] extends Optional<unknown, undefined> ? K : never;
+}[keyof M];
+type NameOf<K> = K extends `${infer Name}?` ? Name : K;
 type ValueOf<M> =
   M extends Optional<infer T, infer D>
     ? D extends undefined
@@ -31,10 +35,10 @@ type ValueOf<M> =
       : M extends Schema<infer T>
         ? T
         : never;
-type Flat<T> = { [K in keyof T]: T[K] };
+type Flat<T> = { readonly [K in keyof T]: T[K] };
 /** The type of the values of `object(members)`: optional members are left out when absent. */
 export type Members<M> = Flat<
-  { [K in Exclude<keyof M, OptionalKeys<M>>]: ValueOf<M[K]> } & { [K in OptionalKeys<M>]?: ValueOf<M[K]> }
+  { [K in Exclude<keyof M, OptionalKeys<M>>]: ValueOf<M[K]> } & { [K in OptionalKeys<M> as NameOf<K>]?: ValueOf<M[K]> }
 >;
 
 /** Declares a member that may be absent or null. It is then left out of the value, or `absent` replaces it. */
@@ -61,29 +65,36 @@ interface Field {
   readonly alias: string | undefined;
   readonly schema: Schema<unknown>;
   readonly required: boolean;
+  readonly isNullAbsent: boolean;
   readonly absent: unknown;
 }
 
 /**
  * Returns the schema of an object with these members; `title` names it in the OpenAPI document. Other members are
  * ignored, or refused when it is `closed`, for requests whose meaning a missing member would change. Problems are in
- * the order of `members`.
+ * the order of `members`. A member whose name ends in `?` may be absent, but not null as `optional` ones.
  */
-export function object<const M extends Readonly<Record<string, Member>>>(
+export function object<const M extends AnyMembers>(members: M): ObjectSchema<Members<M>>;
+export function object<const M extends AnyMembers>(
+  title: string,
   members: M,
-  title = 'object',
-  { closed = false }: { readonly closed?: boolean } = {},
+  options?: { readonly closed?: boolean },
+): ObjectSchema<Members<M>>;
+export function object<const M extends AnyMembers>(
+  ...args: readonly [M] | readonly [string, M, { readonly closed?: boolean }?]
 ): ObjectSchema<Members<M>> {
-  const fields = Object.entries(members).map(([name, entry]): Field => {
+  const [title, members, { closed = false } = {}] = args.length === 1 ? ([undefined, args[0]] as const) : args;
+  const fields = Object.entries(members).map(([key, entry]): Field => {
+    const name = key.replace(/\?$/, '');
     if (name in Object.prototype) throw new Error(`A member cannot be named ${name}`);
-    if ('parse' in entry) return { name, schema: entry, alias: undefined, required: true, absent: undefined };
-    const absent = entry.required ? undefined : entry.absent;
-    return { name, schema: entry.schema, alias: entry.alias, required: entry.required, absent };
+    const plain = { name, alias: undefined, absent: undefined, isNullAbsent: false };
+    if ('parse' in entry) return { ...plain, schema: entry, required: name === key };
+    return { ...plain, ...entry, isNullAbsent: !entry.required };
   });
   const redact = fields.some((field) => field.schema.redact) ? redactFields(fields) : undefined;
   const known = new Set(fields.flatMap(({ name, alias }) => [name, alias]));
   return {
-    label: title,
+    label: title ?? 'object',
     json: { ...describe(fields, title), ...(closed && { additionalProperties: false }) },
     exact: isObject,
     lists: new Set(fields.filter((field) => field.schema.many).map((field) => field.name)),
@@ -113,6 +124,12 @@ export function object<const M extends Readonly<Record<string, Member>>>(
   };
 }
 
+/** An object without members. */
+export const empty: Schema<Readonly<Record<string, never>>> = {
+  ...object({}),
+  json: { type: 'object', maxProperties: 0 },
+};
+
 /** The schema of an object. `lists`: members that are lists in a query string. */
 export interface ObjectSchema<T> extends Schema<T> {
   readonly lists: ReadonlySet<string>;
@@ -134,7 +151,7 @@ function parseField(
       throw new BadRequest(`The members ${field.name} and ${field.alias} mean the same but have different values.`);
     }
   }
-  if (found === undefined || (found === null && !field.required)) {
+  if (found === undefined || (found === null && field.isNullAbsent)) {
     if (!field.required) return field.absent;
     return context.fail('missing', 'Field required', redacted ? redacted() : input, undefined, name);
   }
@@ -161,15 +178,15 @@ function redactFields(fields: readonly Field[]): (input: unknown) => unknown {
   };
 }
 
-function describe(fields: readonly Field[], title: string): JsonSchema {
+function describe(fields: readonly Field[], title: string | undefined): JsonSchema {
   const properties = fields.map((field) => {
-    const json = field.required ? field.schema.json : orNull(field.schema.json);
+    const json = field.isNullAbsent ? orNull(field.schema.json) : field.schema.json;
     return [field.name, field.absent === undefined ? json : { ...json, default: field.absent }];
   });
   const required = fields.filter((field) => field.required).map((field) => field.name);
   return {
     type: 'object',
-    ...(title !== 'object' && { title }),
+    ...(title !== undefined && { title }),
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
   };

@@ -56,16 +56,20 @@ describe('An object', () => {
   });
 
   it('that is closed refuses what it does not know, after its own problems', () => {
-    const limits = object({ least: optional(int()), most: member(optional(int()), { alias: 'max' }) }, 'Limits', {
-      closed: true,
-    });
+    const limits = object(
+      'Limits',
+      { least: optional(int()), most: member(optional(int()), { alias: 'max' }) },
+      {
+        closed: true,
+      },
+    );
     expect(run(limits, { max: 2 })).toEqual({ value: { most: 2 } });
     expect(run(limits, { lest: 1, least: 'a' }).problems).toMatchObject([
       { type: 'int_parsing', loc: ['body', 'least'] },
       { type: 'extra_forbidden', loc: ['body', 'lest'], msg: 'Extra inputs are not permitted', input: 1 },
     ]);
     expect(limits.json).toMatchObject({ additionalProperties: false });
-    const secrets = object({ value: secret(str()) }, 'Secrets', { closed: true });
+    const secrets = object('Secrets', { value: secret(str()) }, { closed: true });
     expect(run(secrets, { value: 'a', valeu: 'hidden' }).problems).toMatchObject([{ input: '[redacted]' }]);
   });
 
@@ -99,7 +103,7 @@ describe('An object', () => {
   });
 
   it('describes itself as JSON Schema', () => {
-    expect(JSON.parse(JSON.stringify(object({ id: uuid(), n: optional(int({ ge: 1 }), 3) }, 'Thing').json))).toEqual({
+    expect(JSON.parse(JSON.stringify(object('Thing', { id: uuid(), n: optional(int({ ge: 1 }), 3) }).json))).toEqual({
       type: 'object',
       title: 'Thing',
       properties: {

@@ -1,9 +1,12 @@
-import { INVALID } from './schema';
+import { INVALID, note } from './schema';
 import type { Invalid, ParseContext, Schema } from './schema';
 import { hide, mapShownElements, mapShownMembers } from './problem';
 
 /** Returns the schema of a list of `item`s, with between `min` and `max` of them. */
-export function list<T>(item: Schema<T>, limits: { readonly min?: number; readonly max?: number } = {}): Schema<T[]> {
+export function list<T>(
+  item: Schema<T>,
+  limits: { readonly min?: number; readonly max?: number } = {},
+): Schema<readonly T[]> {
   const { min, max } = limits;
   const redact = redactList(item);
   return {
@@ -51,7 +54,7 @@ function redactList(item: Schema<unknown>): ((input: unknown) => unknown) | unde
  * Returns the schema of a list in a query string: the parameter repeated, its values separated by commas, or both.
  * Empty parts are left out.
  */
-export function csv<T>(item: Schema<T>, limits: { readonly max?: number } = {}): Schema<T[]> {
+export function csv<T>(item: Schema<T>, limits: { readonly max?: number } = {}): Schema<readonly T[]> {
   const items = list(item, limits);
   return {
     ...items,
@@ -67,7 +70,7 @@ export function csv<T>(item: Schema<T>, limits: { readonly max?: number } = {}):
 }
 
 /** Returns the schema of an object with any names, whose values all fit `value`. */
-export function record<T>(value: Schema<T>): Schema<Record<string, T>> {
+export function record<T>(value: Schema<T>): Schema<Readonly<Record<string, T>>> {
   const { redact } = value;
   const redactAll = redact && ((input: unknown) => (isObject(input) ? mapShownMembers(input, redact) : hide(input)));
   return {
@@ -90,6 +93,26 @@ export function record<T>(value: Schema<T>): Schema<Record<string, T>> {
       // fromEntries defines own members, so a `__proto__` in the input stays a plain member.
       return valid ? Object.fromEntries(members) : INVALID;
     },
+  };
+}
+
+export const nothing: Schema<null> = {
+  label: 'none',
+  json: { type: 'null' },
+  exact: (input) => input === null,
+  parse: (input, context) => (input === null ? null : context.fail('none_required', 'Input should be None', input)),
+};
+
+/** A member of LangSmith's API for which Fairlead has no value. */
+export const unused = note(nothing, 'Always null; answered because clients expect the member.');
+
+/** Returns the schema of a value or null. Unlike that of an `optional` member, null stays. */
+export function nullable<T>(schema: Schema<T>): Schema<T | null> {
+  return {
+    ...schema,
+    json: { anyOf: [schema.json, nothing.json] },
+    exact: (input) => input === null || (schema.exact?.(input) ?? false),
+    parse: (input, context) => (input === null ? null : schema.parse(input, context)),
   };
 }
 

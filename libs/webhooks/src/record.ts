@@ -1,6 +1,6 @@
+import type { Infer } from '@fairlead/schema';
 import type { Health } from './deliveries/target.store';
 import type { Webhook } from './webhook';
-import type { shape } from '@fairlead/api';
 import type { webhookWithSecret } from './webhooks.answers.schema';
 
 /** Returns a webhook as answers show it, without its secret. */
@@ -25,4 +25,4 @@ export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: H
 export type WebhookRecord = ReturnType<typeof webhookRecord>;
 
 /** A webhook with its secret, for the two answers that contain it. */
-export type WithSecret = shape.Shaped<typeof webhookWithSecret>;
+export type WithSecret = Infer<typeof webhookWithSecret>;

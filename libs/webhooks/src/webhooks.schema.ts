@@ -17,29 +17,23 @@ const url = note(
 );
 
 /** Body of POST /v1/webhooks. */
-export const addRequest = object(
-  {
-    url,
-    event_types: eventTypes,
-    description: optional(description, ''),
-    enabled: note(optional(bool(), true), 'False: nothing is sent until it is enabled.'),
-  },
-  'WebhookCreateRequest',
-);
+export const addRequest = object('WebhookCreateRequest', {
+  url,
+  event_types: eventTypes,
+  description: optional(description, ''),
+  enabled: note(optional(bool(), true), 'False: nothing is sent until it is enabled.'),
+});
 
 /** Body of PATCH. */
-export const patchRequest = object(
-  {
-    url: optional(url),
-    event_types: optional(eventTypes),
-    description: optional(description),
-    enabled: note(
-      optional(bool()),
-      'False stops the webhook and gives up what waits. True enables it again and ends a pause.',
-    ),
-  },
-  'WebhookPatchRequest',
-);
+export const patchRequest = object('WebhookPatchRequest', {
+  url: optional(url),
+  event_types: optional(eventTypes),
+  description: optional(description),
+  enabled: note(
+    optional(bool()),
+    'False stops the webhook and gives up what waits. True enables it again and ends a pause.',
+  ),
+});
 
 export const webhookPath = object({ webhook_id: note(uuid(), 'The `id` of a webhook of this workspace.') });
 export const deliveryPath = object({

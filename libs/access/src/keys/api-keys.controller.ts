@@ -13,7 +13,6 @@ import {
   Path,
   Scope,
   SCOPES,
-  shape,
 } from '@fairlead/api';
 import { bool, datetime, type Infer, list, literal, note, object, optional, refine, str, uuid } from '@fairlead/schema';
 import { apiKey, newApiKey } from '../access.answers.schema';
@@ -93,7 +92,7 @@ export class ApiKeysController {
   @Get()
   @Scope('admin', { views: [apiKeysProjection.name], acrossWorkspaces: true })
   @Describe({ summary: 'List the API keys of the workspace' })
-  @Answers({ 200: shape.list(apiKey) })
+  @Answers({ 200: list(apiKey) })
   async list(@Context() context: CommandContext) {
     return (await this.view.list(await this.managerOf(context.actor))).map(answer);
   }

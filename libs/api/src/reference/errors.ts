@@ -1,38 +1,38 @@
-import type { JsonSchema } from '@fairlead/schema';
+import { anyJson, anyObject, int, type JsonSchema, list, note, object, str, union } from '@fairlead/schema';
 import type { Components } from './components';
-import { any, either, free, integer, list, noted, object, text } from './shapes';
 
+const sentence = note(str(), 'What is wrong, in one sentence.');
+const type = note(str(), 'What kind of problem, such as `missing` or `uuid_parsing`.');
+const input = note(anyJson(), 'What was sent there; `[redacted]` where it can be a secret.');
+const ctx = note(anyObject(), 'Values that the sentence is made of, such as the limit that was exceeded.');
 const problem = object('RequestProblem', {
-  type: noted(text, 'What kind of problem, such as `missing` or `uuid_parsing`.'),
-  loc: noted(list(either(text, integer)), 'Where: the part of the request, then names and positions.'),
-  msg: noted(text, 'What is wrong, in one sentence.'),
-  input: noted(any, 'What was sent there; `[redacted]` where it can be a secret.'),
-  'ctx?': noted(free, 'Values that the sentence is made of, such as the limit that was exceeded.'),
+  type,
+  loc: note(list(union(str(), int())), 'Where: the part of the request, then names and positions.'),
+  msg: sentence,
+  input,
+  'ctx?': ctx,
 });
-const error: JsonSchema = {
-  ...object('Error', { detail: noted(text, 'What is wrong, in one sentence.') }),
-  additionalProperties: true,
-};
+const error: JsonSchema = { ...object('Error', { detail: sentence }).json, additionalProperties: true };
 const invalid = object('RequestError', {
-  detail: noted(either(list(problem), text), 'All problems of the request, or one sentence.'),
+  detail: note(union(list(problem), str()), 'All problems of the request, or one sentence.'),
 });
-const pointed: JsonSchema = object('PointedProblem', {
-  detail: noted(text, 'What is wrong, in one sentence.'),
-  in: noted(text, 'Part of the request: `body`, `query` or `path`.'),
-  pointer: noted(text, 'JSON pointer within that part.'),
-  type: noted(text, 'What kind of problem, such as `missing` or `uuid_parsing`.'),
-  input: noted(any, 'What was sent there; `[redacted]` where it can be a secret.'),
-  'ctx?': noted(free, 'Values that the sentence is made of, such as the limit that was exceeded.'),
+const pointed = object('PointedProblem', {
+  detail: sentence,
+  in: note(str(), 'Part of the request: `body`, `query` or `path`.'),
+  pointer: note(str(), 'JSON pointer within that part.'),
+  type,
+  input,
+  'ctx?': ctx,
 });
 const details: JsonSchema = {
   ...object('ProblemDetails', {
-    type: noted(text, 'URI of the kind of problem (RFC 9457).'),
-    title: noted(text, 'Name of the HTTP status.'),
-    status: noted(integer, 'The HTTP status.'),
-    detail: noted(text, 'What is wrong, in one sentence.'),
-    request_id: noted(text, 'The `x-request-id` of the request.'),
-    'errors?': noted(list(pointed), 'All problems of a request that does not fit its schema.'),
-  }),
+    type: note(str(), 'URI of the kind of problem (RFC 9457).'),
+    title: note(str(), 'Name of the HTTP status.'),
+    status: note(int(), 'The HTTP status.'),
+    detail: sentence,
+    request_id: note(str(), 'The `x-request-id` of the request.'),
+    'errors?': note(list(pointed), 'All problems of a request that does not fit its schema.'),
+  }).json,
   additionalProperties: true,
 };
 
@@ -80,7 +80,7 @@ export function errorResponses(components: Components): ErrorResponses {
     const response = {
       description: when,
       headers: Object.fromEntries(names.map((header) => [header, { $ref: `#/components/headers/${header}` }])),
-      content: content(status === '422' ? invalid : error),
+      content: content(status === '422' ? invalid.json : error),
     };
     return [name, response];
   });

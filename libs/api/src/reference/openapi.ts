@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import { areaOf, type Content, type Description } from '../describe';
+import { areaOf, type Description } from '../describe';
 import { isOwn } from '../parameters';
 import type { DescribedRoute, Route } from '../routes';
-import type { JsonSchema, ObjectSchema } from '@fairlead/schema';
+import type { JsonSchema, ObjectSchema, Schema } from '@fairlead/schema';
 import { AREAS } from './areas';
 import { Components } from './components';
 import { ERRORS, type ErrorResponses, errorResponses } from './errors';
@@ -102,14 +102,10 @@ function notEmpty(schema: JsonSchema): JsonSchema {
   return isFree ? { ...schema, minLength: schema.minLength ?? 1 } : schema;
 }
 
-function contentOf(body: NonNullable<Description['body']> | JsonSchema, components: Components): object {
-  const { content } = 'content' in body ? (body as Content) : { content: { 'application/json': body } };
+function contentOf(body: NonNullable<Description['body']>, components: Components): object {
+  const { content } = 'content' in body ? body : { content: { 'application/json': body } };
   const entries = Object.entries(content).map(([type, schema]) => {
-    const json = ('parse' in schema ? schema.json : schema) as JsonSchema;
-    return [
-      type,
-      Object.keys(json).length > 0 || type === 'application/json' ? { schema: components.refer(json) } : {},
-    ];
+    return [type, 'parse' in schema ? { schema: components.refer((schema as Schema<unknown>).json) } : {}];
   });
   return Object.fromEntries(entries) as object;
 }

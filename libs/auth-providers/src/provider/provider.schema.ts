@@ -29,51 +29,42 @@ const providerType = note(
 const authMethod = 'How the client proves itself at the token endpoint; `none` for a public client without a secret.';
 
 /** Body of POST /v2/auth/providers. */
-export const providerRequest = object(
-  {
-    provider_id: providerId,
-    name,
-    client_id: clientId,
-    client_secret: optional(clientSecret),
-    auth_url: authUrl,
-    token_url: tokenUrl,
-    uses_pkce: note(optional(bool(), false), usesPkce),
-    code_challenge_method: note(optional(literal(CHALLENGE_METHODS), 'S256'), challenge),
-    provider_type: providerType,
-    token_endpoint_auth_method: note(optional(literal(AUTH_METHODS), 'client_secret_post'), authMethod),
-  },
-  'OAuthProviderCreateRequest',
-);
+export const providerRequest = object('OAuthProviderCreateRequest', {
+  provider_id: providerId,
+  name,
+  client_id: clientId,
+  client_secret: optional(clientSecret),
+  auth_url: authUrl,
+  token_url: tokenUrl,
+  uses_pkce: note(optional(bool(), false), usesPkce),
+  code_challenge_method: note(optional(literal(CHALLENGE_METHODS), 'S256'), challenge),
+  provider_type: providerType,
+  token_endpoint_auth_method: note(optional(literal(AUTH_METHODS), 'client_secret_post'), authMethod),
+});
 
 /** Members of PATCH /v2/auth/providers/{provider_id} that may not change. */
 const fixedMembers = { provider_id: fixed(str()), mcp_server_url: fixed(str()), is_dynamic_client: fixed(bool()) };
 
 /** Body of PATCH /v2/auth/providers/{provider_id}. */
-export const providerUpdate = object(
-  {
-    name: optional(name),
-    client_id: optional(clientId),
-    client_secret: optional(clientSecret),
-    auth_url: optional(authUrl),
-    token_url: optional(tokenUrl),
-    uses_pkce: note(optional(bool()), usesPkce),
-    code_challenge_method: note(optional(literal(CHALLENGE_METHODS)), challenge),
-    provider_type: providerType,
-    token_endpoint_auth_method: note(optional(literal(AUTH_METHODS)), authMethod),
-    ...fixedMembers,
-  },
-  'OAuthProviderUpdateRequest',
-);
+export const providerUpdate = object('OAuthProviderUpdateRequest', {
+  name: optional(name),
+  client_id: optional(clientId),
+  client_secret: optional(clientSecret),
+  auth_url: optional(authUrl),
+  token_url: optional(tokenUrl),
+  uses_pkce: note(optional(bool()), usesPkce),
+  code_challenge_method: note(optional(literal(CHALLENGE_METHODS)), challenge),
+  provider_type: providerType,
+  token_endpoint_auth_method: note(optional(literal(AUTH_METHODS)), authMethod),
+  ...fixedMembers,
+});
 
 /** Body of POST /v2/auth/providers/mcp-discover. */
-export const mcpRequest = object(
-  {
-    provider_id: providerId,
-    name,
-    mcp_server_url: note(url, 'MCP server that publishes its metadata (RFC 9728): https.'),
-  },
-  'MCPOAuthProviderCreateRequest',
-);
+export const mcpRequest = object('MCPOAuthProviderCreateRequest', {
+  provider_id: providerId,
+  name,
+  mcp_server_url: note(url, 'MCP server that publishes its metadata (RFC 9728): https.'),
+});
 
 /** Path parameter of a provider: its provider_id or its id. */
 export const providerPath = object({ provider_id: note(str(), 'The `provider_id` or the `id` of a provider.') });

@@ -1,18 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Answers,
-  Area,
-  Body,
-  CommandContext,
-  Context,
-  Describe,
-  etag,
-  Idempotent,
-  Path,
-  Scope,
-  shape,
-} from '@fairlead/api';
-import { type Infer, requireSame } from '@fairlead/schema';
+import { Answers, Area, Body, CommandContext, Context, Describe, etag, Idempotent, Path, Scope } from '@fairlead/api';
+import { empty, type Infer, list, requireSame } from '@fairlead/schema';
 import { publicAddress } from '@fairlead/edge';
 import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
@@ -41,7 +29,7 @@ export class ProvidersController {
   @Get()
   @Scope('read', { views: [OAUTH_VIEW] })
   @Describe({ summary: 'List OAuth providers' })
-  @Answers({ 200: shape.list(answered) })
+  @Answers({ 200: list(answered) })
   async list(@Context() context: CommandContext) {
     return (await this.queries.providers(context.tenantId)).map(providerRecord);
   }
@@ -157,7 +145,7 @@ export class ProvidersController {
     summary: 'Remove an OAuth provider and its tokens',
     takes: ['If-Match', 'x-reason'],
   })
-  @Answers({ 200: shape.empty })
+  @Answers({ 200: empty })
   @HttpCode(200)
   async remove(@Context() context: CommandContext, @Path(providerPath) { provider_id }: Infer<typeof providerPath>) {
     await this.commands.remove(context, provider_id);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Consistency, EventStore, streamName } from '@fairlead/eventing';
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
-import type { Infer } from '@fairlead/schema';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
+import { type Infer, str } from '@fairlead/schema';
 import { Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { publicAddress } from '@fairlead/edge';
@@ -31,7 +31,7 @@ import {
 } from '../token/token.schema';
 
 const LONGEST_WAIT_SECONDS = 300;
-const html = { 'text/html': shape.text };
+const html = { 'text/html': str() };
 type Wanted = ReturnType<typeof wantedOf>;
 type Pending = Exclude<Authentication['status'], 'completed'>;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { serviceCaller } from '@fairlead/eventing';
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
-import { canonicalUuid, type Infer } from '@fairlead/schema';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
+import { canonicalUuid, type Infer, list } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { ConnectionNotFound, TokenNotFound } from './token.errors';
 import { connection, connections, removedTokens, tokenRecord, tokenStatus } from '../oauth.answers.schema';
@@ -44,7 +44,7 @@ export class TokensController {
     summary: 'List tokens',
     description: 'Never the tokens themselves.',
   })
-  @Answers({ 200: shape.list(tokenRecord), 404: 'There is no such provider.' })
+  @Answers({ 200: list(tokenRecord), 404: 'There is no such provider.' })
   async list(
     @Context() context: CommandContext,
     @Query(tokensQuery) { provider_id, user_id }: Infer<typeof tokensQuery>,

@@ -32,13 +32,13 @@ const MOST_SECRETS = 1000;
 const MOST_REASON = 1000;
 
 export const listenerConfig = object(
+  'ListenerConfig',
   both({
     cluster_namespace: note(
       text,
       "Namespace of the cluster that the deployment runs in, one of the listener's where there is a listener; null: the executor's own. Fixed at creation.",
     ),
   }),
-  'ListenerConfig',
 );
 
 const customUrl: Schema<string> = {
@@ -47,6 +47,7 @@ const customUrl: Schema<string> = {
 };
 
 const sourceConfig = object(
+  'SourceConfigRequest',
   both({
     integration_id: note(
       optional(uuid()),
@@ -90,10 +91,10 @@ const sourceConfig = object(
       'Shell command that builds the source: the executor `local` runs it in the place of the script `build`, and `command` passes it to the build; empty for none.',
     ),
   }),
-  'SourceConfigRequest',
 );
 
 const sourceRevisionConfig = object(
+  'SourceRevisionConfigRequest',
   both({
     repo_ref: note(
       text,
@@ -112,41 +113,31 @@ const sourceRevisionConfig = object(
       'The `object_path` that `upload-url` answered for this deployment. Only for `internal_source`.',
     ),
   }),
-  'SourceRevisionConfigRequest',
 );
 
 const SECRET_NAME =
   'Environment variable: letters, digits and `_`, no digit first; unique among `secrets` and `secret_references`. `PORT`, `DATABASE_URI`, `POSTGRES_URI`, `REDIS_URI` and names that begin with `FAIRLEAD_` are reserved.';
 const secrets = list(
-  object(
-    {
-      name: note(str(), SECRET_NAME),
-      value: note(secret(str()), 'Value of the variable; in a PATCH `********` keeps the stored value.'),
-    },
-    'Secret',
-  ),
+  object('Secret', {
+    name: note(str(), SECRET_NAME),
+    value: note(secret(str()), 'Value of the variable; in a PATCH `********` keeps the stored value.'),
+  }),
   { max: MOST_SECRETS },
 );
 const secretReferences = list(
-  object(
-    {
-      name: note(str(), SECRET_NAME),
-      secret_name: note(str({ min: 1 }), 'Name of a Secret that exists in the cluster.'),
-      secret_key: note(str({ min: 1 }), 'Key in the Secret of the cluster whose value the variable gets.'),
-    },
-    'SecretReference',
-  ),
+  object('SecretReference', {
+    name: note(str(), SECRET_NAME),
+    secret_name: note(str({ min: 1 }), 'Name of a Secret that exists in the cluster.'),
+    secret_key: note(str({ min: 1 }), 'Key in the Secret of the cluster whose value the variable gets.'),
+  }),
   { max: MOST_SECRETS },
 );
 
 const agentWord = str({ min: 1, max: LONGEST_NAME });
-const agent = object(
-  {
-    agent_id: note(agentWord, 'Identifier of the agent, chosen by the client.'),
-    environment: note(agentWord, 'Environment in which the agent runs, such as `production`.'),
-  },
-  'DeploymentAgentRequest',
-);
+const agent = object('DeploymentAgentRequest', {
+  agent_id: note(agentWord, 'Identifier of the agent, chosen by the client.'),
+  environment: note(agentWord, 'Environment in which the agent runs, such as `production`.'),
+});
 const created = {
   source: note(
     source(SOURCES),
@@ -170,11 +161,11 @@ const created = {
 const NAME =
   'Name of the deployment, unique in the workspace; its tracing project gets the same name. Fixed at creation.';
 const name = str({ min: 1, max: LONGEST_NAME });
-const ofAgent = object(
-  { name: note(optional(name), `${NAME} May be left out where \`agent\` is sent; then it is made of it.`), ...created },
-  'DeploymentCreateRequest',
-);
-const named = object({ name, ...created }, 'DeploymentCreateRequest');
+const ofAgent = object('DeploymentCreateRequest', {
+  name: note(optional(name), `${NAME} May be left out where \`agent\` is sent; then it is made of it.`),
+  ...created,
+});
+const named = object('DeploymentCreateRequest', { name, ...created });
 
 /** Body of POST /v2/deployments: `name` may be left out where `agent` is sent. */
 export const createRequest: typeof ofAgent = {
@@ -188,41 +179,35 @@ function hasAgent(input: unknown): boolean {
 }
 
 /** Body of PATCH. */
-export const patchRequest = object(
-  {
-    revision_source: note(
-      optional(source(['codehost', 'internal_container', 'internal_source'])),
-      'Source of this revision instead of the source of the deployment, which is the default. The revision must have something to run.',
-    ),
-    source_config: note(
-      optional(sourceConfig),
-      'Settings of the source to change; members that are absent or null stay. Makes no revision.',
-    ),
-    source_revision_config: note(
-      optional(sourceRevisionConfig),
-      'What to deploy; members that are absent or null stay. A different value makes a revision.',
-    ),
-    secrets: note(optional(secrets), 'Replaces the whole list; `[]` removes all. Different secrets make a revision.'),
-    secret_references: note(
-      optional(secretReferences),
-      'Replaces the whole list; different references make a revision. Only for `external_container`.',
-    ),
-    name: fixed(str()),
-    source: fixed(source(SOURCES)),
-    agent: fixed(agent),
-  },
-  'DeploymentPatchRequest',
-);
+export const patchRequest = object('DeploymentPatchRequest', {
+  revision_source: note(
+    optional(source(['codehost', 'internal_container', 'internal_source'])),
+    'Source of this revision instead of the source of the deployment, which is the default. The revision must have something to run.',
+  ),
+  source_config: note(
+    optional(sourceConfig),
+    'Settings of the source to change; members that are absent or null stay. Makes no revision.',
+  ),
+  source_revision_config: note(
+    optional(sourceRevisionConfig),
+    'What to deploy; members that are absent or null stay. A different value makes a revision.',
+  ),
+  secrets: note(optional(secrets), 'Replaces the whole list; `[]` removes all. Different secrets make a revision.'),
+  secret_references: note(
+    optional(secretReferences),
+    'Replaces the whole list; different references make a revision. Only for `external_container`.',
+  ),
+  name: fixed(str()),
+  source: fixed(source(SOURCES)),
+  agent: fixed(agent),
+});
 
-export const tagsRequest = object(
-  {
-    tag_value_ids: note(
-      list(uuid(), { max: MOST_TAGS }),
-      'Replaces the identifiers of tag values that lists are filtered by; `[]` removes all.',
-    ),
-  },
-  'TagsRequest',
-);
+export const tagsRequest = object('TagsRequest', {
+  tag_value_ids: note(
+    list(uuid(), { max: MOST_TAGS }),
+    'Replaces the identifiers of tag values that lists are filtered by; `[]` removes all.',
+  ),
+});
 
 const deployment_id = note(uuid(), 'The `id` of a deployment of this workspace.');
 const revision_id = note(uuid(), 'The `id` of a revision of the deployment.');
@@ -232,10 +217,9 @@ export const secretPath = object({
   deployment_id,
   secret_name: note(str(), 'The `name` of a secret of the deployment.'),
 });
-export const revealRequest = object(
-  { reason: note(str({ min: 1, max: MOST_REASON }), 'Why the value is read, for the history.') },
-  'SecretRevealRequest',
-);
+export const revealRequest = object('SecretRevealRequest', {
+  reason: note(str({ min: 1, max: MOST_REASON }), 'Why the value is read, for the history.'),
+});
 export const diffPath = object({
   deployment_id,
   revision_id,

@@ -3,6 +3,7 @@ import {
   allows,
   Answers,
   Area,
+  asText,
   Body,
   CommandContext,
   Context,
@@ -13,13 +14,12 @@ import {
   Path,
   Query,
   Scope,
-  shape,
   spelled,
   Spelling,
   unlessKnown,
 } from '@fairlead/api';
 import { checkUrl } from '@fairlead/outbound';
-import { BadRequest, Forbidden, NotFound, type Infer } from '@fairlead/schema';
+import { BadRequest, Forbidden, type Infer, NotFound, union } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Addressed, DeploymentAddresses } from './addresses.service';
@@ -73,7 +73,7 @@ export class DeploymentsController {
     takes: ['If-None-Match'],
     gives: ['Link', 'ETag'],
   })
-  @Answers({ 200: shape.asText(deployments), 304: null })
+  @Answers({ 200: asText(deployments), 304: null })
   async list(
     @Context() context: CommandContext,
     @Query(listQuery) { limit, offset, count, ...filter }: Infer<typeof listQuery>,
@@ -185,7 +185,7 @@ export class DeploymentsController {
     takes: ['x-reason'],
     gives: ['ETag'],
   })
-  @Answers({ 200: shape.asText(deployment) })
+  @Answers({ 200: asText(deployment) })
   async find(
     @Context() context: CommandContext,
     @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,
@@ -218,7 +218,7 @@ export class DeploymentsController {
     takes: ['If-Match', 'x-reason'],
     gives: ['ETag', 'x-dry-run'],
   })
-  @Answers({ 200: shape.either(deployment, plan), 409: 'It is being deleted.' })
+  @Answers({ 200: union(deployment, plan), 409: 'It is being deleted.' })
   async patch(
     @Context() context: CommandContext,
     @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,

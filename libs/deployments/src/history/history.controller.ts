@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { actorNames, EventStore, type Recorded, streamName } from '@fairlead/eventing';
-import { Answers, Area, CommandContext, Context, Describe, linkNext, Path, Query, Scope, shape } from '@fairlead/api';
-import type { Infer } from '@fairlead/schema';
+import { Answers, Area, CommandContext, Context, Describe, linkNext, Path, Query, Scope } from '@fairlead/api';
+import { type Infer, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { commandEntry, HistoryFold, readingEntry } from '../deployment/audit';
@@ -117,7 +117,7 @@ export class HistoryController {
     description: 'As JSON lines, the last one signed: to be kept, and verified without this service.',
     gives: ['Content-Disposition'],
   })
-  @Answers({ 200: { content: { 'application/jsonl': shape.text } } })
+  @Answers({ 200: { content: { 'application/jsonl': str() } } })
   async export(
     @Context() context: CommandContext,
     @Path(deploymentPath) path: Infer<typeof deploymentPath>,

@@ -1,22 +1,21 @@
-import { shape } from '@fairlead/api';
-
-const { list, noted, nullable, object, oneOf, page, text, time, uuid } = shape;
+import { list, literal, note, nullable, object, str, timestamp, uuid } from '@fairlead/schema';
+import { page } from '@fairlead/api';
 
 export const listener = object('Listener', {
-  version: noted(nullable(text), 'Version of the listener software; null when it was not given.'),
-  compute_type: noted(oneOf('k8s'), 'Kind of cluster: Kubernetes.'),
-  compute_id: noted(text, 'Name of the cluster, unique in the workspace.'),
-  compute_config: noted(
+  version: note(nullable(str()), 'Version of the listener software; null when it was not given.'),
+  compute_type: note(literal(['k8s']), 'Kind of cluster: Kubernetes.'),
+  compute_id: note(str(), 'Name of the cluster, unique in the workspace.'),
+  compute_config: note(
     object('StoredListenerComputeConfig', {
-      cluster_namespaces: noted(
-        nullable(list(text)),
+      cluster_namespaces: note(
+        nullable(list(str())),
         'Namespaces that deployments may use; null when none were given.',
       ),
     }),
     'What the listener offers of its cluster.',
   ),
-  id: noted(uuid, 'Identifier of the listener.'),
-  created_at: noted(time, 'When the listener was created.'),
-  updated_at: noted(time, 'When the listener last changed.'),
+  id: note(uuid(), 'Identifier of the listener.'),
+  created_at: note(timestamp(), 'When the listener was created.'),
+  updated_at: note(timestamp(), 'When the listener last changed.'),
 });
 export const listeners = page('ListenersList', listener);

@@ -42,35 +42,26 @@ import { DeploymentsOptions } from '../deployments.options';
 
 const text = str({ max: 255 });
 const computeConfig = object(
+  'ListenerComputeConfig',
   both({
     cluster_namespaces: note(
       optional(list(str({ min: 1, max: 63 }), { max: 1000 })),
       'Namespaces of the cluster that deployments may use.',
     ),
   }),
-  'ListenerComputeConfig',
 );
-const createRequest = object(
-  {
-    version: note(optional(text), 'Version of the listener software; kept and answered.'),
-    compute_type: note(literal(['k8s']), 'Kind of cluster: Kubernetes.'),
-    compute_id: note(
-      str({ min: 1, max: 255 }),
-      'Name of the cluster, unique in the workspace (409); it cannot change.',
-    ),
-    compute_config: note(computeConfig, 'What the listener offers of its cluster.'),
-  },
-  'ListenerCreateRequest',
-);
-const patchRequest = object(
-  {
-    version: note(optional(text), 'Version of the listener software.'),
-    compute_config: note(optional(computeConfig), 'Replaces the whole configuration.'),
-    compute_type: fixed(literal(['k8s'])),
-    compute_id: fixed(str()),
-  },
-  'ListenerPatchRequest',
-);
+const createRequest = object('ListenerCreateRequest', {
+  version: note(optional(text), 'Version of the listener software; kept and answered.'),
+  compute_type: note(literal(['k8s']), 'Kind of cluster: Kubernetes.'),
+  compute_id: note(str({ min: 1, max: 255 }), 'Name of the cluster, unique in the workspace (409); it cannot change.'),
+  compute_config: note(computeConfig, 'What the listener offers of its cluster.'),
+});
+const patchRequest = object('ListenerPatchRequest', {
+  version: note(optional(text), 'Version of the listener software.'),
+  compute_config: note(optional(computeConfig), 'Replaces the whole configuration.'),
+  compute_type: fixed(literal(['k8s'])),
+  compute_id: fixed(str()),
+});
 const listenerPath = object({ listener_id: note(uuid(), 'The `id` of a listener of this workspace.') });
 const listQuery = object(paging);
 

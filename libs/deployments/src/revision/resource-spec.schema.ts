@@ -24,93 +24,73 @@ const replicas = optional(int({ ge: 0 }));
 /** Megabytes, gibibytes, connections. */
 const amount = optional(int({ ge: 1 }));
 
-const volumeMount = object(
-  {
-    name: note(text, 'Name of a volume in `volumes`.'),
-    mountPath: note(text, 'Path in the container where the volume is mounted.'),
-    subPath: note(text, 'Path in the volume that is mounted; null: its root.'),
-    mountPropagation: note(text, 'How mounts spread between host and container, such as `None` or `HostToContainer`.'),
-    readOnly: note(optional(bool()), 'True: the container cannot write to the volume. Null means false.'),
-    subPathExpr: note(text, 'Like `subPath`, with `$(NAME)` replaced by environment variables.'),
-  },
-  'VolumeMount',
-);
+const volumeMount = object('VolumeMount', {
+  name: note(text, 'Name of a volume in `volumes`.'),
+  mountPath: note(text, 'Path in the container where the volume is mounted.'),
+  subPath: note(text, 'Path in the volume that is mounted; null: its root.'),
+  mountPropagation: note(text, 'How mounts spread between host and container, such as `None` or `HostToContainer`.'),
+  readOnly: note(optional(bool()), 'True: the container cannot write to the volume. Null means false.'),
+  subPathExpr: note(text, 'Like `subPath`, with `$(NAME)` replaced by environment variables.'),
+});
 
-const volume = object(
-  {
-    name: note(text, 'Name that `volume_mounts` refer to.'),
-    configMap: note(optional(dict()), 'ConfigMap as the source, as Kubernetes defines `ConfigMapVolumeSource`.'),
-    secret: note(optional(dict()), 'Secret as the source, as Kubernetes defines `SecretVolumeSource`.'),
-    emptyDir: note(optional(dict()), 'Empty directory, as Kubernetes defines `EmptyDirVolumeSource`.'),
-    persistentVolumeClaim: note(
-      optional(dict()),
-      'Claim of persistent storage, as Kubernetes defines `PersistentVolumeClaimVolumeSource`.',
-    ),
-    nfs: note(optional(dict()), 'Directory of an NFS server, as Kubernetes defines `NFSVolumeSource`.'),
-    projected: note(
-      optional(dict()),
-      'Several sources in one directory, as Kubernetes defines `ProjectedVolumeSource`.',
-    ),
-    downwardAPI: note(optional(dict()), 'Fields of the pod as files, as Kubernetes defines `DownwardAPIVolumeSource`.'),
-    csi: note(optional(dict()), 'Volume of a storage driver, as Kubernetes defines `CSIVolumeSource`.'),
-  },
-  'Volume',
-);
+const volume = object('Volume', {
+  name: note(text, 'Name that `volume_mounts` refer to.'),
+  configMap: note(optional(dict()), 'ConfigMap as the source, as Kubernetes defines `ConfigMapVolumeSource`.'),
+  secret: note(optional(dict()), 'Secret as the source, as Kubernetes defines `SecretVolumeSource`.'),
+  emptyDir: note(optional(dict()), 'Empty directory, as Kubernetes defines `EmptyDirVolumeSource`.'),
+  persistentVolumeClaim: note(
+    optional(dict()),
+    'Claim of persistent storage, as Kubernetes defines `PersistentVolumeClaimVolumeSource`.',
+  ),
+  nfs: note(optional(dict()), 'Directory of an NFS server, as Kubernetes defines `NFSVolumeSource`.'),
+  projected: note(optional(dict()), 'Several sources in one directory, as Kubernetes defines `ProjectedVolumeSource`.'),
+  downwardAPI: note(optional(dict()), 'Fields of the pod as files, as Kubernetes defines `DownwardAPIVolumeSource`.'),
+  csi: note(optional(dict()), 'Volume of a storage driver, as Kubernetes defines `CSIVolumeSource`.'),
+});
 
-const container = object(
-  {
-    name: note(named, 'Name of the container, unique in the pod.'),
-    image: note(named, 'Container image with tag or digest.'),
-    imagePullPolicy: note(text, '`Always`, `IfNotPresent` or `Never`; null: the default of Kubernetes.'),
-    command: note(optional(list(str())), 'Entry point and its arguments; null: that of the image.'),
-    args: note(optional(list(str())), 'Arguments of the entry point; null: those of the image.'),
-    workingDir: note(text, 'Working directory; null: that of the image.'),
-    env: note(
-      optional(
-        list(
-          object(
-            {
-              name: note(named, 'Name of the variable.'),
-              value: note(text, 'Value of the variable; null where `valueFrom` gives it.'),
-              valueFrom: note(optional(dict()), 'Source of the value, as Kubernetes defines `EnvVarSource`.'),
-            },
-            'EnvVar',
-          ),
-        ),
+const container = object('Container', {
+  name: note(named, 'Name of the container, unique in the pod.'),
+  image: note(named, 'Container image with tag or digest.'),
+  imagePullPolicy: note(text, '`Always`, `IfNotPresent` or `Never`; null: the default of Kubernetes.'),
+  command: note(optional(list(str())), 'Entry point and its arguments; null: that of the image.'),
+  args: note(optional(list(str())), 'Arguments of the entry point; null: those of the image.'),
+  workingDir: note(text, 'Working directory; null: that of the image.'),
+  env: note(
+    optional(
+      list(
+        object('EnvVar', {
+          name: note(named, 'Name of the variable.'),
+          value: note(text, 'Value of the variable; null where `valueFrom` gives it.'),
+          valueFrom: note(optional(dict()), 'Source of the value, as Kubernetes defines `EnvVarSource`.'),
+        }),
       ),
-      'Environment variables of the container.',
     ),
-    envFrom: note(optional(list(dict())), 'Sources of several variables, as Kubernetes defines `EnvFromSource`.'),
-    resources: note(
-      optional(
-        object(
-          {
-            limits: note(
-              optional(dict()),
-              'Most that the container may use, by resource, as Kubernetes quantities such as `500m`, `1Gi` or 1.',
-            ),
-            requests: note(
-              optional(dict()),
-              'What is reserved for the container, by resource, as Kubernetes quantities such as `500m`, `1Gi` or 1.',
-            ),
-          },
-          'ResourceRequirements',
+    'Environment variables of the container.',
+  ),
+  envFrom: note(optional(list(dict())), 'Sources of several variables, as Kubernetes defines `EnvFromSource`.'),
+  resources: note(
+    optional(
+      object('ResourceRequirements', {
+        limits: note(
+          optional(dict()),
+          'Most that the container may use, by resource, as Kubernetes quantities such as `500m`, `1Gi` or 1.',
         ),
-      ),
-      'CPU and memory of the container.',
+        requests: note(
+          optional(dict()),
+          'What is reserved for the container, by resource, as Kubernetes quantities such as `500m`, `1Gi` or 1.',
+        ),
+      }),
     ),
-    volumeMounts: note(optional(list(volumeMount)), 'Volumes that the container mounts.'),
-    securityContext: note(optional(dict()), 'Rights of the container, as Kubernetes defines `SecurityContext`.'),
-    restartPolicy: note(
-      text,
-      '`Always` makes an init container run beside the others; null: the default of Kubernetes.',
-    ),
-  },
-  'Container',
-);
+    'CPU and memory of the container.',
+  ),
+  volumeMounts: note(optional(list(volumeMount)), 'Volumes that the container mounts.'),
+  securityContext: note(optional(dict()), 'Rights of the container, as Kubernetes defines `SecurityContext`.'),
+  restartPolicy: note(text, '`Always` makes an init container run beside the others; null: the default of Kubernetes.'),
+});
 
 /** Sizing of everything a deployment runs, and additions to its pods. Kubernetes objects keep Kubernetes' names. */
 export const resourceSpec = object(
+  'ResourceSpec',
   both({
     min_scale: note(
       replicas,
@@ -220,7 +200,7 @@ export const resourceSpec = object(
     ),
     service_account_name: note(text, 'Service account of the pods; null: the default of the namespace.'),
     image_pull_secrets: note(
-      optional(list(object({ name: note(named, 'Name of a Secret in the namespace.') }, 'LocalObjectReference'))),
+      optional(list(object('LocalObjectReference', { name: note(named, 'Name of a Secret in the namespace.') }))),
       'Secrets of the cluster with credentials for image registries.',
     ),
     volumes: note(optional(list(volume)), 'Volumes of the pods.'),
@@ -252,5 +232,4 @@ export const resourceSpec = object(
       'Most connections to the database. Stored; the executors of this service do not apply it.',
     ),
   }),
-  'ResourceSpec',
 );

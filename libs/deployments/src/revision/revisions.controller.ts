@@ -14,12 +14,11 @@ import {
   Path,
   Query,
   Scope,
-  shape,
   spelled,
   Spelling,
   unlessKnown,
 } from '@fairlead/api';
-import type { Infer } from '@fairlead/schema';
+import { type Infer, union } from '@fairlead/schema';
 import { Controller, Get, HttpCode, type OnModuleDestroy, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
@@ -140,7 +139,7 @@ export class RevisionsController implements OnModuleDestroy {
     takes: ['If-Match', 'x-reason'],
     gives: ['ETag', 'x-dry-run', 'Warning'],
   })
-  @Answers({ 200: shape.either(deployment, plan) })
+  @Answers({ 200: union(deployment, plan) })
   @HttpCode(200)
   async redeploy(
     @Context() context: CommandContext,

@@ -1,8 +1,9 @@
 import { StoredBytes, Workspaces } from '@fairlead/eventing';
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
 import { holdsBody, publicAddress } from '@fairlead/edge';
 import {
   BadRequest,
+  empty,
   FairShare,
   type Infer,
   int,
@@ -88,7 +89,7 @@ export class UploadsController {
     body: { content: { 'application/gzip': {} } },
   })
   @Answers({
-    200: shape.empty,
+    200: empty,
     403: 'The signature is not valid, or no longer.',
     409: 'An archive was uploaded there before, or the workspace stores too much.',
   })

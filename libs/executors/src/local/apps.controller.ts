@@ -1,6 +1,6 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
 import { appOfHost, DeploymentNames } from '@fairlead/contracts';
-import { Conflict, note, NotFound, object, uuid, type Infer } from '@fairlead/schema';
+import { Conflict, type Infer, note, NotFound, object, str, timestamp, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Inject, Optional, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppForwarding } from './forwarding/app-forwarding.service';
@@ -11,10 +11,10 @@ import { LocalApps } from './apps.service';
 const PATHS = ['apps/:app', 'apps/:app/*'];
 
 const appPath = object({ deployment_id: note(uuid(), 'The `id` of a deployment of this workspace.') });
-const { noted, text, time } = shape;
-const browserLink = shape.object('BrowserLink', {
-  url: noted(text, 'Address to open in a browser of this machine.'),
-  expires_at: noted(time, 'Until when it can be opened.'),
+
+const browserLink = object('BrowserLink', {
+  url: note(str(), 'Address to open in a browser of this machine.'),
+  expires_at: note(timestamp(), 'Until when it can be opened.'),
 });
 const NO_PAGES =
   'Pages are shown by a server that listens on loopback, without PUBLIC_URL and TRUST_PROXY, for a deployment whose name no other one has.';

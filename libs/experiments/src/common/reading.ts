@@ -17,7 +17,7 @@ import { isSearchable } from './sql';
 export const JSON_TEXT = ['content-type', 'application/json; charset=utf-8'] as const;
 
 /** A list that may be given as a single value, in a query also as a repeated parameter. Commas belong to the value. */
-export function oneOrMany<T>(item: Schema<T>): Schema<T[]> {
+export function oneOrMany<T>(item: Schema<T>): Schema<readonly T[]> {
   const items = list(item);
   return {
     ...items,

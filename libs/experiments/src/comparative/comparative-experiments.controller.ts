@@ -1,8 +1,9 @@
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape, validateRequest } from '@fairlead/api';
+import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope, validateRequest } from '@fairlead/api';
 import {
   BadRequest,
   bool,
   datetime,
+  type Infer,
   instant,
   list,
   literal,
@@ -13,7 +14,6 @@ import {
   rawDict,
   str,
   uuid,
-  type Infer,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -32,19 +32,16 @@ import { readOpaqueBody } from '../common/opaque-body.schema';
 import { array, object as json } from '../common/platform-json';
 import { Id, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
 
-const createBody = object(
-  {
-    id: note(optional(uuid()), 'Identifier that it gets, unused so far (409); absent: the service makes one.'),
-    experiment_ids: note(list(uuid(), { min: 1 }), 'Experiments that it compares, all on the same dataset.'),
-    name: note(optional(str()), 'Name of the comparison.'),
-    description: note(optional(str()), 'What the comparison is about.'),
-    created_at: note(optional(datetime()), 'When it was created. Default: the time of the request.'),
-    modified_at: note(optional(datetime()), 'When it last changed. Default: `created_at`.'),
-    reference_dataset_id: note(optional(uuid()), 'Dataset of the experiments. Default: that of the first one.'),
-    extra: note(optional(rawDict()), 'Further facts; given back as they were sent.'),
-  },
-  'ComparativeExperimentCreate',
-);
+const createBody = object('ComparativeExperimentCreate', {
+  id: note(optional(uuid()), 'Identifier that it gets, unused so far (409); absent: the service makes one.'),
+  experiment_ids: note(list(uuid(), { min: 1 }), 'Experiments that it compares, all on the same dataset.'),
+  name: note(optional(str()), 'Name of the comparison.'),
+  description: note(optional(str()), 'What the comparison is about.'),
+  created_at: note(optional(datetime()), 'When it was created. Default: the time of the request.'),
+  modified_at: note(optional(datetime()), 'When it last changed. Default: `created_at`.'),
+  reference_dataset_id: note(optional(uuid()), 'Dataset of the experiments. Default: that of the first one.'),
+  extra: note(optional(rawDict()), 'Further facts; given back as they were sent.'),
+});
 const listQuery = object({
   name: note(optional(str()), 'Only the comparison of exactly this name.'),
   name_contains: note(optional(str()), 'Only comparisons whose name contains this text, in upper or lower case.'),
@@ -67,7 +64,7 @@ export class ComparativeExperimentsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [comparativeExperimentsView.name, EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List the named comparisons on a dataset' })
-  @Answers({ 200: shape.asText(shape.list(listedComparativeExperiment)) })
+  @Answers({ 200: asText(list(listedComparativeExperiment)) })
   async list(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
@@ -84,7 +81,7 @@ export class ComparativeExperimentsController {
   @Scope('write', { stream: true, views: [comparativeExperimentsView.name, EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Name a comparison', body: createBody, takes: ['x-reason'] })
   @Answers({
-    200: shape.asText(comparativeExperiment),
+    200: asText(comparativeExperiment),
     404: 'There is no such dataset or session.',
     409: 'The id is taken.',
   })

@@ -1,16 +1,5 @@
 import { Readable } from 'node:stream';
-import {
-  Answers,
-  Area,
-  Body,
-  CommandContext,
-  Context,
-  Describe,
-  Query,
-  Scope,
-  shape,
-  unlessKnown,
-} from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, unlessKnown } from '@fairlead/api';
 import {
   BadRequest,
   csv,
@@ -22,6 +11,7 @@ import {
   optional,
   str,
   Unavailable,
+  union,
   uuid,
 } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
@@ -97,7 +87,7 @@ export class CompareController {
     takes: ['If-None-Match'],
     gives: ['ETag'],
   })
-  @Answers({ 200: shape.either(answers.comparison, answers.comparisonSummary), 304: null })
+  @Answers({ 200: union(answers.comparison, answers.comparisonSummary), 304: null })
   async compare(
     @Context() context: CommandContext,
     @Id('dataset_id') id: string,
@@ -148,7 +138,7 @@ export class CompareController {
       'A line for each run of every row that passes the filters, with whole texts, all feedback and what was used, streamed; of several experiments, the runs of a row side by side. Waits until fresh uploads are stored.',
     gives: ['Content-Disposition'],
   })
-  @Answers({ 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } })
+  @Answers({ 200: { content: { 'text/csv': str(), 'application/jsonl': str() } } })
   async export(
     @Context() context: CommandContext,
     @Id('dataset_id') id: string,

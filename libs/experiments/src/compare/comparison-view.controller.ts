@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import {
   bool,
   type Infer,
@@ -33,46 +33,37 @@ const filters = note(
   optional(record(list(str())), {}),
   'By session id: expressions that the runs of the session must fulfil, such as `eq(status, "error")`.',
 );
-const viewBody = object(
-  {
-    session_ids: note(list(uuid(), { min: 1 }), 'Sessions whose runs are shown, all on the dataset of the path.'),
-    offset: note(optional(int({ ge: 0 }), 0), 'Number of examples to skip.'),
-    limit: note(optional(int({ ge: 1 })), 'Largest number of examples. Default: all.'),
-    preview: note(optional(bool(), false), 'True: texts of more than 1 KB are given as `{"preview": "…"}`.'),
-    comparative_experiment_id: note(optional(uuid()), 'Only feedback of this comparative experiment is shown.'),
-    sort_params: note(
-      optional(
-        object(
-          {
-            sort_by: note(str(), 'Feedback key whose scores count, with or without `feedback.` in front.'),
-            sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
-          },
-          'SortParamsForRunsComparisonView',
-        ),
-      ),
-      'How the examples are sorted; absent: the newest first.',
+const viewBody = object('QueryExampleSchemaWithRunsRequest', {
+  session_ids: note(list(uuid(), { min: 1 }), 'Sessions whose runs are shown, all on the dataset of the path.'),
+  offset: note(optional(int({ ge: 0 }), 0), 'Number of examples to skip.'),
+  limit: note(optional(int({ ge: 1 })), 'Largest number of examples. Default: all.'),
+  preview: note(optional(bool(), false), 'True: texts of more than 1 KB are given as `{"preview": "…"}`.'),
+  comparative_experiment_id: note(optional(uuid()), 'Only feedback of this comparative experiment is shown.'),
+  sort_params: note(
+    optional(
+      object('SortParamsForRunsComparisonView', {
+        sort_by: note(str(), 'Feedback key whose scores count, with or without `feedback.` in front.'),
+        sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
+      }),
     ),
-    filters,
-    example_ids: note(optional(list(uuid())), 'Only these examples.'),
-    include_annotator_detail: note(
-      optional(bool(), false),
-      'Accepted because clients send it; there are no annotators, so that nothing changes.',
-    ),
-  },
-  'QueryExampleSchemaWithRunsRequest',
-);
-const deltaBody = object(
-  {
-    baseline_session_id: note(uuid(), 'Session that the others are measured against.'),
-    comparison_session_ids: note(list(uuid()), 'Sessions that are compared with it.'),
-    feedback_key: note(str(), 'Feedback key whose scores count.'),
-    filters,
-    offset: note(optional(int({ ge: 0 }), 0), 'Number of examples to skip in each list.'),
-    limit: note(optional(int({ ge: 1, le: 100 }), 100), 'Largest number of examples in each list.'),
-    comparative_experiment_id: note(optional(uuid()), 'Accepted because clients send it; it changes nothing.'),
-  },
-  'QueryFeedbackDelta',
-);
+    'How the examples are sorted; absent: the newest first.',
+  ),
+  filters,
+  example_ids: note(optional(list(uuid())), 'Only these examples.'),
+  include_annotator_detail: note(
+    optional(bool(), false),
+    'Accepted because clients send it; there are no annotators, so that nothing changes.',
+  ),
+});
+const deltaBody = object('QueryFeedbackDelta', {
+  baseline_session_id: note(uuid(), 'Session that the others are measured against.'),
+  comparison_session_ids: note(list(uuid()), 'Sessions that are compared with it.'),
+  feedback_key: note(str(), 'Feedback key whose scores count.'),
+  filters,
+  offset: note(optional(int({ ge: 0 }), 0), 'Number of examples to skip in each list.'),
+  limit: note(optional(int({ ge: 1, le: 100 }), 100), 'Largest number of examples in each list.'),
+  comparative_experiment_id: note(optional(uuid()), 'Accepted because clients send it; it changes nothing.'),
+});
 const viewQuery = object({ format: note(optional(literal(['csv'])), '`csv`: one line per run instead of JSON.') });
 const FEEDBACK = /^feedback\./;
 
@@ -90,7 +81,7 @@ export class ComparisonViewController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get examples with their runs side by side' })
-  @Answers({ 200: { content: { 'application/json': shape.list(exampleWithRuns), 'text/csv': shape.text } } })
+  @Answers({ 200: { content: { 'application/json': list(exampleWithRuns), 'text/csv': str() } } })
   async view(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,

@@ -50,7 +50,7 @@ export interface Comparison extends SelectableRows {
 }
 
 interface ChosenRows {
-  readonly rows?: string[];
+  readonly rows?: readonly string[];
   readonly q?: string;
   readonly sort?: string;
 }

@@ -25,17 +25,18 @@ export const labelValuesText = note(
   `Numbers that stand for labels, as JSON: ${LABEL_VALUES_FORM}. ${OVER_CONFIGURATION}`,
 );
 const labelLimits = object(
+  'ComparisonGateLabel',
   {
     min_share: note(optional(num({ ge: 0, le: 1 })), 'Fails when a smaller share of the rows has the label.'),
     max_share: note(optional(num({ ge: 0, le: 1 })), 'Fails when a larger share of the rows has the label.'),
     max_drop: note(optional(num()), 'Fails when the share is lower than in the baseline by more.'),
     max_rise: note(optional(num()), 'Fails when the share is higher than in the baseline by more.'),
   },
-  'ComparisonGateLabel',
   { closed: true },
 );
 // A limit that is misspelt would not be checked, and what should fail would pass.
 const keyLimits = object(
+  'ComparisonGateKey',
   {
     min_mean: note(optional(num()), 'Fails when the mean of the scores is lower.'),
     max_mean: note(optional(num()), 'Fails when the mean of the scores is higher.'),
@@ -53,10 +54,10 @@ const keyLimits = object(
       'Limits for the shares of labels, from 0 to 1, by label. With them, changed labels leave nothing undecided.',
     ),
   },
-  'ComparisonGateKey',
   { closed: true },
 );
 export const gateBody = object(
+  'ComparisonGate',
   {
     experiments: note(list(uuid(), { min: 1, max: 20 }), 'Experiments that the gate checks.'),
     baseline: note(uuid(), 'Experiment that they are measured against.'),
@@ -85,7 +86,6 @@ export const gateBody = object(
       'Fails when the 99th percentile of the latency is higher by more than so many seconds.',
     ),
   },
-  'ComparisonGate',
   { closed: true },
 );
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import { type Infer, note, object, optional, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -29,7 +29,7 @@ export class DatasetFilesController {
     description: `Identifier, inputs, expected outputs, name and metadata; inputs, outputs and metadata are JSON. ${ORDER}`,
     gives: ['Content-Disposition'],
   })
-  @Answers({ 200: { content: { 'text/csv': shape.text } }, 404: 'There is no such dataset or version.' })
+  @Answers({ 200: { content: { 'text/csv': str() } }, 404: 'There is no such dataset or version.' })
   csv(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
@@ -46,7 +46,7 @@ export class DatasetFilesController {
     description: `One example a line. ${ORDER}`,
     gives: ['Content-Disposition'],
   })
-  @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
+  @Answers({ 200: { content: { 'application/jsonl': str() } }, 404: 'There is no such dataset or version.' })
   jsonl(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
@@ -63,7 +63,7 @@ export class DatasetFilesController {
     description: `Each line has the messages of an example (\`input\`) and the expected answer (\`ideal\`). ${ORDER}`,
     gives: ['Content-Disposition'],
   })
-  @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
+  @Answers({ 200: { content: { 'application/jsonl': str() } }, 404: 'There is no such dataset or version.' })
   openai(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
@@ -80,7 +80,7 @@ export class DatasetFilesController {
     description: `Each line has the messages of an example, the expected answer last (\`messages\`). ${ORDER}`,
     gives: ['Content-Disposition'],
   })
-  @Answers({ 200: { content: { 'application/jsonl': shape.text } }, 404: 'There is no such dataset or version.' })
+  @Answers({ 200: { content: { 'application/jsonl': str() } }, 404: 'There is no such dataset or version.' })
   openaiFt(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,

@@ -1,16 +1,17 @@
 import {
   Answers,
   Area,
+  asText,
   Body,
   CommandContext,
   Context,
   Describe,
   Scope,
-  shape,
   validate,
   validateRequest,
 } from '@fairlead/api';
 import {
+  anyObject,
   BadRequest,
   datetime,
   HttpProblem,
@@ -43,17 +44,14 @@ const MOST_BYTES = 24 * 1024 * 1024;
 const MOST_PARTS = 5000;
 const LISTS = new Set(['input_keys', 'output_keys', 'metadata_keys']);
 const datasetPath = idPath('dataset_id');
-const tagBody = object(
-  {
-    as_of: note(union(datetime(), str({ min: 1 })), 'Version that gets the tag: a time, another tag, or `latest`.'),
-    tag: note(str({ min: 1, max: 200 }), 'The tag; a version that had it loses it.'),
-  },
-  'DatasetTag',
-);
+const tagBody = object('DatasetTag', {
+  as_of: note(union(datetime(), str({ min: 1 })), 'Version that gets the tag: a time, another tag, or `latest`.'),
+  tag: note(str({ min: 1, max: 200 }), 'The tag; a version that had it loses it.'),
+});
 
 const baselineBody = object(
-  { experiment_id: note(optional(uuid()), 'Experiment on the dataset; null for none.') },
   'DatasetBaselineRequest',
+  { experiment_id: note(optional(uuid()), 'Experiment on the dataset; null for none.') },
   { closed: true },
 );
 
@@ -78,7 +76,7 @@ export class DatasetWritesController {
     takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({
-    200: shape.asText(dataset),
+    200: asText(dataset),
     409: 'There is a dataset of this name or id.',
     501: 'It names transformations or tag values.',
   })
@@ -105,10 +103,10 @@ export class DatasetWritesController {
     summary: 'Create a dataset from a CSV file',
     description:
       'A form with the fields `file`, `input_keys`, `output_keys` and `metadata_keys` (columns, each repeated), `name` (that of the file without its ending when left out), `description`, `data_type` and `id`. Every row is an example, every value a text. All of it is UTF-8: other text is answered 400.',
-    body: { content: { 'multipart/form-data': shape.free } },
+    body: { content: { 'multipart/form-data': anyObject() } },
     takes: ['x-reason', 'Idempotency-Key'],
   })
-  @Answers({ 200: shape.asText(dataset), 409: 'There is a dataset of this name or id.' })
+  @Answers({ 200: asText(dataset), 409: 'There is a dataset of this name or id.' })
   async upload(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const { tenantId } = context;
     const bytes = await readBytes(request, MOST_BYTES);
@@ -140,7 +138,7 @@ export class DatasetWritesController {
     takes: ['x-reason'],
   })
   @Answers({
-    200: shape.asText(dataset),
+    200: asText(dataset),
     400: 'The baseline is no experiment on the dataset.',
     409: 'There is a dataset of this name.',
     501: 'It names transformations.',

@@ -1,17 +1,17 @@
 import {
   Answers,
   Area,
+  asText,
   CommandContext,
   Context,
   counting,
   Describe,
   Query,
   Scope,
-  shape,
   tellTotal,
   unlessKnown,
 } from '@fairlead/api';
-import { bool, datetime, type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
+import { bool, datetime, type Infer, list, literal, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
@@ -80,7 +80,7 @@ export class DatasetsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
   @Describe({ summary: 'List datasets', takes: ['If-None-Match'], gives: ['ETag', 'X-Pagination-Total'] })
-  @Answers({ 200: shape.asText(shape.list(dataset)), 304: null })
+  @Answers({ 200: asText(list(dataset)), 304: null })
   async list(
     @Context() { tenantId }: CommandContext,
     @Query(listQuery) asked: Infer<typeof listQuery>,
@@ -95,7 +95,7 @@ export class DatasetsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get a dataset' })
-  @Answers({ 200: shape.asText(dataset) })
+  @Answers({ 200: asText(dataset) })
   async one(@Context() context: CommandContext, @Id('dataset_id') id: string): Promise<string> {
     return found(await findDataset(this.pool, context.tenantId, id), 'Dataset ID', id);
   }
@@ -116,7 +116,7 @@ export class DatasetsController {
     summary: 'List the versions of a dataset',
     description: 'The newest first; of one example alone when `example` names it.',
   })
-  @Answers({ 200: shape.asText(shape.list(datasetVersion)) })
+  @Answers({ 200: asText(list(datasetVersion)) })
   async versions(
     @Context() context: CommandContext,
     @Id('dataset_id') id: string,
@@ -130,7 +130,7 @@ export class DatasetsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get the version of a dataset at a time' })
-  @Answers({ 200: shape.asText(datasetVersion) })
+  @Answers({ 200: asText(datasetVersion) })
   async version(
     @Context() context: CommandContext,
     @Id('dataset_id') id: string,
@@ -148,7 +148,7 @@ export class DatasetsController {
     summary: 'Compare two versions of a dataset',
     description: 'Each version is a time or a tag, `latest` for the newest.',
   })
-  @Answers({ 200: shape.asText(versionsDiff) })
+  @Answers({ 200: asText(versionsDiff) })
   async diff(
     @Context() context: CommandContext,
     @Id('dataset_id') id: string,
@@ -163,7 +163,7 @@ export class DatasetsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List the splits of a dataset' })
-  @Answers({ 200: shape.asText(shape.list(shape.text)) })
+  @Answers({ 200: asText(list(str())) })
   async splits(
     @Context() context: CommandContext,
     @Id('dataset_id') id: string,

@@ -10,13 +10,10 @@ const LONGEST_KEY = 180;
 const MOST_KEYS = 1000;
 
 const keys = optional(list(str({ min: 1, max: LONGEST_KEY }), { max: MOST_KEYS }), [] as string[]);
-const directionsBody = object(
-  {
-    lower_is_better: note(keys, 'Feedback keys whose lower scores are better.'),
-    higher_is_better: note(keys, 'Feedback keys whose higher scores are better.'),
-  },
-  'ScoreDirections',
-);
+const directionsBody = object('ScoreDirections', {
+  lower_is_better: note(keys, 'Feedback keys whose lower scores are better.'),
+  higher_is_better: note(keys, 'Feedback keys whose higher scores are better.'),
+});
 
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/score-directions')

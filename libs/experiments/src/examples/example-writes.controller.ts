@@ -2,16 +2,17 @@ import { Followers } from '@fairlead/eventing';
 import {
   Answers,
   Area,
+  asText,
   Body,
   CommandContext,
   Context,
   Describe,
   Query,
   Scope,
-  shape,
   validateRequest,
 } from '@fairlead/api';
 import {
+  anyObject,
   BadRequest,
   bool,
   HttpProblem,
@@ -56,21 +57,15 @@ const MOST_BYTES = 24 * 1024 * 1024;
 const MOST_NAMED = 10_000;
 const examplePath = idPath('example_id');
 const namedQuery = object({ example_ids: note(oneOrMany(uuid()), 'The examples to delete; repeatable.') });
-const deletion = object(
-  {
-    example_ids: note(list(uuid(), { min: 1, max: MOST_NAMED }), 'The examples to delete.'),
-    hard_delete: note(optional(bool(), false), 'Not supported: true is answered 501.'),
-  },
-  'ExamplesDeletion',
-);
-const splitBody = object(
-  {
-    split_name: note(splitName(), 'Split that is changed; it begins to exist with its first example.'),
-    examples: note(list(uuid(), { max: MOST_NAMED }), 'Examples that are put into the split, or taken out of it.'),
-    remove: note(optional(bool(), false), 'True: take the examples out of the split.'),
-  },
-  'DatasetSplitUpdate',
-);
+const deletion = object('ExamplesDeletion', {
+  example_ids: note(list(uuid(), { min: 1, max: MOST_NAMED }), 'The examples to delete.'),
+  hard_delete: note(optional(bool(), false), 'Not supported: true is answered 501.'),
+});
+const splitBody = object('DatasetSplitUpdate', {
+  split_name: note(splitName(), 'Split that is changed; it begins to exist with its first example.'),
+  examples: note(list(uuid(), { max: MOST_NAMED }), 'Examples that are put into the split, or taken out of it.'),
+  remove: note(optional(bool(), false), 'True: take the examples out of the split.'),
+});
 const OPERATIONS = ['array_add', 'array_remove'] as const;
 const operation = object({
   key: note(str({ min: 1, max: 200 }), 'Member of the metadata, which is a list of texts.'),
@@ -80,22 +75,19 @@ const operation = object({
   ),
   values: note(list(str({ min: 1, max: 200 }), { max: 100 }), 'Texts that are added or taken out.'),
 });
-const metadataBody = object(
-  {
-    example_ids: note(list(uuid(), { max: MOST_NAMED }), 'The examples to change.'),
-    operations: note(
-      list(operation, { min: 1, max: 10 }),
-      'What is done to the metadata of each example, in this order.',
-    ),
-  },
-  'ExamplesMetadataUpdate',
-);
-const createdExample = shape.object('CreatedExample', {
-  id: shape.noted(shape.uuid, 'Identifier of the example.'),
-  dataset_id: shape.noted(shape.uuid, 'Dataset that the example belongs to.'),
+const metadataBody = object('ExamplesMetadataUpdate', {
+  example_ids: note(list(uuid(), { max: MOST_NAMED }), 'The examples to change.'),
+  operations: note(
+    list(operation, { min: 1, max: 10 }),
+    'What is done to the metadata of each example, in this order.',
+  ),
+});
+const createdExample = object('CreatedExample', {
+  id: note(uuid(), 'Identifier of the example.'),
+  dataset_id: note(uuid(), 'Dataset that the example belongs to.'),
 });
 const FORM = {
-  body: { content: { 'multipart/form-data': shape.free } },
+  body: { content: { 'multipart/form-data': anyObject() } },
   takes: ['x-reason', 'Idempotency-Key'] as const,
 };
 const PARTS =
@@ -117,7 +109,7 @@ export class ExampleWritesController {
   @Header(...JSON_TEXT)
   @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Create an example', body: exampleCreate, takes: ['x-reason', 'Idempotency-Key'] })
-  @Answers({ 200: shape.asText(example), 404: 'There is no such dataset or run.', 409: 'The id is in use.' })
+  @Answers({ 200: asText(example), 404: 'There is no such dataset or run.', 409: 'The id is in use.' })
   async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const { tenantId } = context;
     const sent = await this.thread.readExamples(tenantId, 'create', await readJson(request, MOST_BYTES));
@@ -138,7 +130,7 @@ export class ExampleWritesController {
     takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({
-    200: shape.list(createdExample),
+    200: list(createdExample),
     404: 'There is no such dataset or run.',
     409: 'An id is in use.',
   })

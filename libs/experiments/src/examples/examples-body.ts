@@ -61,16 +61,13 @@ const PART = /^([0-9a-f-]{36})(?:\.(inputs|outputs|attachments_operations|attach
 
 export const splitName = () => str({ min: 1, max: MOST_NAME });
 const attachmentName = () => str({ min: 1, max: MOST_NAME, pattern: /^\P{Cc}*$/u });
-const operations = object(
-  {
-    rename: note(optional(record(attachmentName()), {}), 'New names of attachments by their present names.'),
-    retain: note(
-      optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []),
-      'Attachments that stay under their names; all others are taken away.',
-    ),
-  },
-  'AttachmentsOperations',
-);
+const operations = object('AttachmentsOperations', {
+  rename: note(optional(record(attachmentName()), {}), 'New names of attachments by their present names.'),
+  retain: note(
+    optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []),
+    'Attachments that stay under their names; all others are taken away.',
+  ),
+});
 const content = {
   inputs: note(optional(rawDict()), 'Input; any members, given back byte for byte.'),
   outputs: note(optional(rawDict()), 'Expected output; any members.'),
@@ -96,14 +93,11 @@ const createMembers = {
     'Names of attachments of the source run that the example gets.',
   ),
 };
-export const exampleCreate = object(
-  {
-    dataset_id: note(uuid(), 'Dataset that gets the example; clients must write its examples, not uploads.'),
-    id: note(optional(uuid()), 'Identifier that the example gets, unused so far (409); absent: the service makes one.'),
-    ...createMembers,
-  },
-  'ExampleCreate',
-);
+export const exampleCreate = object('ExampleCreate', {
+  dataset_id: note(uuid(), 'Dataset that gets the example; clients must write its examples, not uploads.'),
+  id: note(optional(uuid()), 'Identifier that the example gets, unused so far (409); absent: the service makes one.'),
+  ...createMembers,
+});
 export const examplesCreate = list(exampleCreate, { max: MOST_EXAMPLES });
 const ONLY_NEW = 'Only for new examples: here anything but false or an empty list is answered 400.';
 const updateMembers = {
@@ -118,14 +112,14 @@ const updateMembers = {
   use_source_run_io: note(optional(bool(), false), ONLY_NEW),
   use_source_run_attachments: note(optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []), ONLY_NEW),
 };
-export const exampleUpdate = object({ id: fixed(uuid()), ...updateMembers }, 'ExampleUpdate');
+export const exampleUpdate = object('ExampleUpdate', { id: fixed(uuid()), ...updateMembers });
 export const examplesUpdate = list(
-  object({ id: note(uuid(), 'The example to change.'), ...updateMembers }, 'ExampleUpdateWithId'),
+  object('ExampleUpdateWithId', { id: note(uuid(), 'The example to change.'), ...updateMembers }),
   {
     max: MOST_EXAMPLES,
   },
 );
-const partMembers = object({ ...updateMembers, ...createMembers }, 'ExamplePart');
+const partMembers = object('ExamplePart', { ...updateMembers, ...createMembers });
 
 type Given = Partial<Infer<typeof partMembers>>;
 

@@ -1,5 +1,5 @@
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
-import { bool, type Infer, literal, note, num, object, optional, str, uuid } from '@fairlead/schema';
+import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
+import { bool, type Infer, int, list, literal, note, num, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
@@ -68,7 +68,7 @@ export class ExamplesController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List examples' })
-  @Answers({ 200: shape.asText(shape.list(example)), 404: 'There is no such version.' })
+  @Answers({ 200: asText(list(example)), 404: 'There is no such version.' })
   async list(
     @Context() context: CommandContext,
     @Query(listQuery) asked: Infer<typeof listQuery>,
@@ -81,7 +81,7 @@ export class ExamplesController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Count examples' })
-  @Answers({ 200: shape.asText(shape.integer), 404: 'There is no such version.' })
+  @Answers({ 200: asText(int()), 404: 'There is no such version.' })
   async count(@Context() context: CommandContext, @Query(countQuery) asked: Infer<typeof countQuery>): Promise<string> {
     return String(await countExamples(this.pool, context.tenantId, await this.filterOf(context, asked)));
   }
@@ -90,7 +90,7 @@ export class ExamplesController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get an example' })
-  @Answers({ 200: shape.asText(example) })
+  @Answers({ 200: asText(example) })
   async one(
     @Context() context: CommandContext,
     @Id('example_id') id: string,

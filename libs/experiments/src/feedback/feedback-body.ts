@@ -32,67 +32,58 @@ export interface SentFeedback {
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 
 const anyText = () => str({ anyText: true });
-export const configSchema = object(
-  {
-    type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
-    min: note(optional(num()), CONFIG_NOTES.min),
-    max: note(optional(num()), CONFIG_NOTES.max),
-    is_lower_score_better: note(optional(bool()), 'True: comparisons count a lower score as better. Default false.'),
-    categories: note(
-      optional(
-        list(
-          object({
-            value: note(num(), CONFIG_NOTES.value),
-            label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
-          }),
-        ),
+export const configSchema = object('FeedbackConfig', {
+  type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
+  min: note(optional(num()), CONFIG_NOTES.min),
+  max: note(optional(num()), CONFIG_NOTES.max),
+  is_lower_score_better: note(optional(bool()), 'True: comparisons count a lower score as better. Default false.'),
+  categories: note(
+    optional(
+      list(
+        object({
+          value: note(num(), CONFIG_NOTES.value),
+          label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
+        }),
       ),
-      CONFIG_NOTES.categories,
     ),
-  },
-  'FeedbackConfig',
-);
+    CONFIG_NOTES.categories,
+  ),
+});
 
-export const feedbackBody = object(
-  {
-    created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
-    modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
-    key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
-    score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
-    value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
-    comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
-    correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
-    feedback_group_id: note(
-      optional(uuid()),
-      'Accepted because clients send it; not kept, which the header `Warning` says.',
+export const feedbackBody = object('FeedbackCreateSchema', {
+  created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
+  modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
+  key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
+  score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
+  value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
+  comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
+  correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+  feedback_group_id: note(
+    optional(uuid()),
+    'Accepted because clients send it; not kept, which the header `Warning` says.',
+  ),
+  comparative_experiment_id: note(optional(uuid()), 'Comparative experiment that the feedback belongs to.'),
+  run_id: note(optional(uuid()), 'Run that the feedback is on; required without `session_id`.'),
+  session_id: note(optional(uuid()), 'Session that the feedback is on; required without `run_id`.'),
+  trace_id: note(optional(uuid()), 'Trace of the run; found by `run_id`.'),
+  start_time: note(optional(datetime()), 'Start of the run; found by `run_id`.'),
+  id: note(
+    optional(uuid()),
+    'Identifier that the feedback gets; sent again, it answers what is stored. Absent: the service makes one.',
+  ),
+  feedback_source: note(
+    optional(
+      object('FeedbackSource', {
+        type: note(optional(literal(SOURCES), 'api'), FEEDBACK_NOTES.sourceType),
+        metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
+      }),
     ),
-    comparative_experiment_id: note(optional(uuid()), 'Comparative experiment that the feedback belongs to.'),
-    run_id: note(optional(uuid()), 'Run that the feedback is on; required without `session_id`.'),
-    session_id: note(optional(uuid()), 'Session that the feedback is on; required without `run_id`.'),
-    trace_id: note(optional(uuid()), 'Trace of the run; found by `run_id`.'),
-    start_time: note(optional(datetime()), 'Start of the run; found by `run_id`.'),
-    id: note(
-      optional(uuid()),
-      'Identifier that the feedback gets; sent again, it answers what is stored. Absent: the service makes one.',
-    ),
-    feedback_source: note(
-      optional(
-        object(
-          {
-            type: note(optional(literal(SOURCES), 'api'), FEEDBACK_NOTES.sourceType),
-            metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
-          },
-          'FeedbackSource',
-        ),
-      ),
-      FEEDBACK_NOTES.source,
-    ),
-    feedback_config: note(optional(configSchema), FEEDBACK_NOTES.config),
-    error: note(optional(bool()), 'Accepted because clients send it; not kept, which the header `Warning` says.'),
-    extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
-  },
-  'FeedbackCreateSchema',
-);
+    FEEDBACK_NOTES.source,
+  ),
+  feedback_config: note(optional(configSchema), FEEDBACK_NOTES.config),
+  error: note(optional(bool()), 'Accepted because clients send it; not kept, which the header `Warning` says.'),
+  extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
+});
 type GivenFeedback = Infer<typeof feedbackBody>;
 
 export function scoreData(

@@ -2,17 +2,18 @@ import { EventStore, streamName } from '@fairlead/eventing';
 import {
   Answers,
   Area,
+  asText,
   CommandContext,
   Context,
   Describe,
   Scope,
-  shape,
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
 import {
   bool,
   datetime,
+  empty,
   fixed,
   type Infer,
   instant,
@@ -40,30 +41,27 @@ import { found, Id, idPath, JSON_TEXT } from '../common/reading';
 import { FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
 
 const anyText = () => str({ anyText: true });
-const changeBody = object(
-  {
-    score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
-    value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
-    comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
-    correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
-    id: fixed(uuid()),
-    key: fixed(str()),
-    run_id: fixed(uuid()),
-    session_id: fixed(uuid()),
-    trace_id: fixed(uuid()),
-    comparative_experiment_id: fixed(uuid()),
-    created_at: fixed(datetime()),
-    start_time: fixed(datetime()),
-    feedback_source: fixed(
-      object({
-        type: note(optional(str()), 'What gave the feedback.'),
-        metadata: note(optional(rawDict()), 'Further facts about it.'),
-      }),
-    ),
-    extra: fixed(rawDict()),
-  },
-  'FeedbackUpdate',
-);
+const changeBody = object('FeedbackUpdate', {
+  score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
+  value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
+  comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
+  correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+  id: fixed(uuid()),
+  key: fixed(str()),
+  run_id: fixed(uuid()),
+  session_id: fixed(uuid()),
+  trace_id: fixed(uuid()),
+  comparative_experiment_id: fixed(uuid()),
+  created_at: fixed(datetime()),
+  start_time: fixed(datetime()),
+  feedback_source: fixed(
+    object({
+      type: note(optional(str()), 'What gave the feedback.'),
+      metadata: note(optional(rawDict()), 'Further facts about it.'),
+    }),
+  ),
+  extra: fixed(rawDict()),
+});
 const KEPT = new Set(['score', 'value', 'comment', 'correction']);
 const FIXED = [
   ...(['id', 'key', 'run_id', 'session_id', 'trace_id', 'comparative_experiment_id'] as const),
@@ -91,7 +89,7 @@ export class FeedbackChangesController {
     takes: ['x-reason'],
     gives: ['Warning'],
   })
-  @Answers({ 200: shape.asText(answered) })
+  @Answers({ 200: asText(answered) })
   async change(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
@@ -120,7 +118,7 @@ export class FeedbackChangesController {
   @Delete(':feedback_id')
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Delete feedback', takes: ['x-reason'] })
-  @Answers({ 200: shape.empty })
+  @Answers({ 200: empty })
   async delete(@Context() context: CommandContext, @Id('feedback_id') id: string) {
     const { session_id } = await this.row(context.tenantId, id);
     const event = { type: 'FeedbackDeleted' as const, data: { id } };

@@ -1,9 +1,11 @@
 import { EventStore, handle, streamName } from '@fairlead/eventing';
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape, validateRequest } from '@fairlead/api';
+import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope, validateRequest } from '@fairlead/api';
 import {
   anyJson,
+  anyObject,
   BadRequest,
   bool,
+  empty,
   HttpProblem,
   type Infer,
   instant,
@@ -13,6 +15,8 @@ import {
   object,
   optional,
   str,
+  timestamp,
+  uuid,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -29,39 +33,30 @@ import { type FeedbackConfigChanged, feedbackConfigModel, setConfig } from './fe
 const key = note(str({ min: 1, max: 180 }), 'The feedback key that is configured.');
 const lower = 'True: comparisons count a lower score as better. Default false.';
 const config = 'How the scores of the key are to be read.';
-const createBody = object(
-  {
-    feedback_key: key,
-    feedback_config: note(configSchema, config),
-    is_lower_score_better: note(optional(bool()), lower),
-  },
-  'FeedbackConfigCreate',
-);
-const changeBody = object(
-  {
-    feedback_key: key,
-    feedback_config: note(optional(configSchema), `${config} Absent: unchanged.`),
-    is_lower_score_better: note(
-      optional(bool()),
-      'True: comparisons count a lower score as better. Absent: unchanged.',
-    ),
-    add_categories: note(optional(list(anyJson())), 'Not supported: answered 501.'),
-    remove_categories: note(optional(list(anyJson())), 'Not supported: answered 501.'),
-  },
-  'FeedbackConfigUpdate',
-);
+const createBody = object('FeedbackConfigCreate', {
+  feedback_key: key,
+  feedback_config: note(configSchema, config),
+  is_lower_score_better: note(optional(bool()), lower),
+});
+const changeBody = object('FeedbackConfigUpdate', {
+  feedback_key: key,
+  feedback_config: note(optional(configSchema), `${config} Absent: unchanged.`),
+  is_lower_score_better: note(optional(bool()), 'True: comparisons count a lower score as better. Absent: unchanged.'),
+  add_categories: note(optional(list(anyJson())), 'Not supported: answered 501.'),
+  remove_categories: note(optional(list(anyJson())), 'Not supported: answered 501.'),
+});
 const deleteQuery = object({ feedback_key: key });
 const listQuery = object({
   key: note(optional(oneOrMany(str())), 'Only these keys; repeatable.'),
   name_contains: note(optional(str()), 'Only keys that contain this text, in upper or lower case.'),
   ...pageOf100,
 });
-const answered = shape.object('FeedbackConfigRecord', {
-  tenant_id: shape.noted(shape.uuid, 'Workspace that the configuration belongs to.'),
-  feedback_key: shape.noted(shape.text, 'Feedback key that is configured.'),
-  feedback_config: shape.noted(shape.free, 'How the scores of the key are to be read, as it was sent.'),
-  is_lower_score_better: shape.noted(shape.boolean, 'Whether comparisons count a lower score as better.'),
-  modified_at: shape.noted(shape.time, 'When the configuration was last set.'),
+const answered = object('FeedbackConfigRecord', {
+  tenant_id: note(uuid(), 'Workspace that the configuration belongs to.'),
+  feedback_key: note(str(), 'Feedback key that is configured.'),
+  feedback_config: note(anyObject(), 'How the scores of the key are to be read, as it was sent.'),
+  is_lower_score_better: note(bool(), 'Whether comparisons count a lower score as better.'),
+  modified_at: note(timestamp(), 'When the configuration was last set.'),
 });
 
 interface Row {
@@ -83,7 +78,7 @@ export class FeedbackConfigsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List the configurations of feedback keys', description: 'In the order of their keys.' })
-  @Answers({ 200: shape.asText(shape.list(answered)) })
+  @Answers({ 200: asText(list(answered)) })
   async list(
     @Context() context: CommandContext,
     @Query(listQuery) { key: keys, name_contains, limit, offset }: Infer<typeof listQuery>,
@@ -103,7 +98,7 @@ export class FeedbackConfigsController {
     body: createBody,
     takes: ['x-reason'],
   })
-  @Answers({ 200: shape.asText(answered), 400: 'The key has another configuration.' })
+  @Answers({ 200: asText(answered), 400: 'The key has another configuration.' })
   async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const config = (await readOpaqueBody(request)).members().get('feedback_config')!;
     const { feedback_key, is_lower_score_better = false } = validateRequest(request, { body: createBody }).body;
@@ -119,7 +114,7 @@ export class FeedbackConfigsController {
   @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Change the configuration of a feedback key', body: changeBody, takes: ['x-reason'] })
   @Answers({
-    200: shape.asText(answered),
+    200: asText(answered),
     404: 'The key has no configuration.',
     501: 'It adds or removes single categories.',
   })
@@ -141,7 +136,7 @@ export class FeedbackConfigsController {
   @Delete()
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Remove the configuration of a feedback key', takes: ['x-reason'] })
-  @Answers({ 200: shape.empty, 404: 'The key has no configuration.' })
+  @Answers({ 200: empty, 404: 'The key has no configuration.' })
   async delete(@Context() context: CommandContext, @Query(deleteQuery) { feedback_key }: Infer<typeof deleteQuery>) {
     await this.row(context, feedback_key);
     const event = { type: 'FeedbackConfigDeleted' as const, data: { key: feedback_key } };

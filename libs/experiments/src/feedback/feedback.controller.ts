@@ -2,12 +2,12 @@ import { EventStore } from '@fairlead/eventing';
 import {
   Answers,
   Area,
+  asText,
   CommandContext,
   Context,
   Describe,
   Query,
   Scope,
-  shape,
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
@@ -16,13 +16,14 @@ import {
   bool,
   Conflict,
   datetime,
+  type Infer,
+  list,
   literal,
   note,
   object,
   optional,
   str,
   uuid,
-  type Infer,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -72,7 +73,7 @@ export class FeedbackController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'List feedback', description: 'The newest first.' })
-  @Answers({ 200: shape.asText(shape.list(answered)) })
+  @Answers({ 200: asText(list(answered)) })
   async list(@Context() context: CommandContext, @Query(listQuery) asked: Infer<typeof listQuery>): Promise<string> {
     const feedback = await listFeedback(this.pool, context.tenantId, {
       ...asked,
@@ -89,7 +90,7 @@ export class FeedbackController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get feedback' })
-  @Answers({ 200: shape.asText(answered) })
+  @Answers({ 200: asText(answered) })
   async one(
     @Context() context: CommandContext,
     @Query(oneQuery) _: Infer<typeof oneQuery>,
@@ -110,7 +111,7 @@ export class FeedbackController {
     gives: ['Warning'],
   })
   @Answers({
-    200: shape.asText(answered),
+    200: asText(answered),
     404: 'There is no such run, session or comparative experiment.',
     409: 'The id was deleted, or the run was replaced.',
   })

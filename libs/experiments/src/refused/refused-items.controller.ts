@@ -1,34 +1,45 @@
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
-import { type Infer, note, object, optional, uuid } from '@fairlead/schema';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
+import {
+  type Infer,
+  int,
+  list,
+  literal,
+  note,
+  nullable,
+  object,
+  optional,
+  str,
+  timestamp,
+  uuid,
+} from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { pageOf100 } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { REFUSED_KINDS, type RefusedKind } from './refusal';
 import { KEPT_DAYS, RefusedItems } from './refused-items.store';
 
-const { integer, list, noted, nullable, oneOf, text, time, uuid: id } = shape;
 const query = object({
   session_id: note(optional(uuid()), 'Only what was refused for this project or experiment.'),
   ...pageOf100,
 });
-const refused = shape.object('RefusedItems', {
-  resources: noted(
+const refused = object('RefusedItems', {
+  resources: note(
     list(
-      shape.object('RefusedItemsOfOneReason', {
-        session_id: noted(nullable(id), 'Project or experiment that they were sent to; null when there is none.'),
-        session_name: noted(nullable(text), 'Its name, or the name that was sent; null when none was sent.'),
-        kind: noted(oneOf(...REFUSED_KINDS), 'Kind of the items.'),
-        place: noted(text, 'Member of the item that is wrong; empty: the item as a whole.'),
-        reason: noted(text, 'Reason in one sentence, as the latest of them was told.'),
-        count: noted(integer, 'Number of items that were refused for it, each time that they were sent.'),
-        item_ids: noted(list(text), 'Identifiers of the latest of them, as they were sent, at most ten.'),
-        first_at: noted(time, 'When the first of them was refused.'),
-        last_at: noted(time, 'When the latest of them was refused.'),
+      object('RefusedItemsOfOneReason', {
+        session_id: note(nullable(uuid()), 'Project or experiment that they were sent to; null when there is none.'),
+        session_name: note(nullable(str()), 'Its name, or the name that was sent; null when none was sent.'),
+        kind: note(literal(REFUSED_KINDS), 'Kind of the items.'),
+        place: note(str(), 'Member of the item that is wrong; empty: the item as a whole.'),
+        reason: note(str(), 'Reason in one sentence, as the latest of them was told.'),
+        count: note(int(), 'Number of items that were refused for it, each time that they were sent.'),
+        item_ids: note(list(str()), 'Identifiers of the latest of them, as they were sent, at most ten.'),
+        first_at: note(timestamp(), 'When the first of them was refused.'),
+        last_at: note(timestamp(), 'When the latest of them was refused.'),
       }),
     ),
     'Reasons for which items were refused, the latest first.',
   ),
-  offset: noted(integer, 'Value for `offset` to get the next page.'),
+  offset: note(int(), 'Value for `offset` to get the next page.'),
 });
 
 @Area('Runs')

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import { type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -26,7 +26,7 @@ export class ReplacedRunsController {
     description:
       'A run that failed is replaced when an upload fills its row. It stays here, with the feedback on it, and counts nowhere else. The latest come first.',
   })
-  @Answers({ 200: shape.asText(replacedRuns), 404: 'There is no such experiment.' })
+  @Answers({ 200: asText(replacedRuns), 404: 'There is no such experiment.' })
   async list(
     @Context() { tenantId }: CommandContext,
     @Id('experiment_id') id: string,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { Answers, Area, Describe, Query, Scope, shape } from '@fairlead/api';
-import { type Infer, note, object, str } from '@fairlead/schema';
+import { Answers, Area, Describe, Query, Scope } from '@fairlead/api';
+import { anyObject, type Infer, note, object, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
@@ -26,7 +26,7 @@ export class RunAttachmentsController {
     gives: ['Content-Disposition'],
   })
   @Answers({
-    200: { content: { 'application/octet-stream': shape.free } },
+    200: { content: { 'application/octet-stream': anyObject() } },
     403: 'The signature is not valid, or no longer.',
     404: 'There is no such attachment.',
   })

@@ -1,6 +1,6 @@
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
-import { datetime, type Infer, note, object, optional, uuid } from '@fairlead/schema';
+import { datetime, type Infer, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
 import { PublicUrl } from '../storage/attachments.service';
@@ -13,8 +13,8 @@ const urlQuery = object({
   trace_id: note(uuid(), 'Trace of the run.'),
   start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
 });
-const answered = shape.object('RunUrl', {
-  url: shape.noted(shape.text, 'Address of the run in the web console.'),
+const answered = object('RunUrl', {
+  url: note(str(), 'Address of the run in the web console.'),
 });
 
 @Area('Runs')

@@ -1,21 +1,21 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, asText, Body, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import {
   BadRequest,
   bool,
   datetime,
+  type Infer,
   int,
   list,
   literal,
-  NotFound,
   note,
+  NotFound,
   object,
   optional,
   record,
   str,
   uuid,
-  type Infer,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
@@ -38,66 +38,60 @@ const MOST_EXAMPLES = 1000;
 const SELECTS = 'Members to answer; what is not known of a run is absent.';
 const selects = note(optional(list(literal(V2_SELECTS)), ['ID']), SELECTS);
 const pageSize = note(optional(int({ ge: 1, le: 1000 }), 100), 'Largest number of items in the answer.');
-const queryBody = object(
-  {
-    ai_query: note(optional(str()), 'Not supported: a query in natural language is answered 400.'),
-    cursor: note(optional(str()), 'The `next_cursor` of the previous page; absent: the first page.'),
-    filter: note(optional(str()), 'Only runs for which this expression is true, such as `eq(status, "error")`.'),
-    has_error: note(optional(bool()), 'True: only runs that failed. False: only others.'),
-    ids: note(optional(list(uuid())), 'Only these runs.'),
-    is_root: note(optional(bool()), 'True: only root runs. False: only steps.'),
-    max_feedback_modified_at: note(
-      optional(datetime()),
-      'Conditions on feedback in the filters count only feedback that was last changed before this time.',
-    ),
-    max_start_time: note(optional(datetime()), 'Only runs that start at this time or earlier.'),
-    min_feedback_modified_at: note(
-      optional(datetime()),
-      'Conditions on feedback in the filters count only feedback that was last changed at this time or later.',
-    ),
-    min_start_time: note(optional(datetime()), 'Only runs that start at this time or later. Default: no bound.'),
-    page_size: pageSize,
-    project_ids: note(optional(list(uuid())), 'Only runs of these sessions.'),
-    reference_dataset_id: note(optional(uuid()), 'Only runs that were made for examples of this dataset.'),
-    reference_examples: note(optional(list(uuid())), 'Only runs that were made for these examples.'),
-    run_type: note(optional(str()), 'Only runs of this kind, as it was sent or in upper case.'),
-    selects,
-    sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the newest first.'),
-    trace_filter: note(optional(str()), 'Only runs whose root run fulfils this expression.'),
-    trace_id: note(optional(uuid()), 'Only runs of this trace.'),
-    tree_filter: note(optional(str()), 'Only runs with a run in their trace that fulfils this expression.'),
-  },
-  'QueryRunsRequestBody',
-);
+const queryBody = object('QueryRunsRequestBody', {
+  ai_query: note(optional(str()), 'Not supported: a query in natural language is answered 400.'),
+  cursor: note(optional(str()), 'The `next_cursor` of the previous page; absent: the first page.'),
+  filter: note(optional(str()), 'Only runs for which this expression is true, such as `eq(status, "error")`.'),
+  has_error: note(optional(bool()), 'True: only runs that failed. False: only others.'),
+  ids: note(optional(list(uuid())), 'Only these runs.'),
+  is_root: note(optional(bool()), 'True: only root runs. False: only steps.'),
+  max_feedback_modified_at: note(
+    optional(datetime()),
+    'Conditions on feedback in the filters count only feedback that was last changed before this time.',
+  ),
+  max_start_time: note(optional(datetime()), 'Only runs that start at this time or earlier.'),
+  min_feedback_modified_at: note(
+    optional(datetime()),
+    'Conditions on feedback in the filters count only feedback that was last changed at this time or later.',
+  ),
+  min_start_time: note(optional(datetime()), 'Only runs that start at this time or later. Default: no bound.'),
+  page_size: pageSize,
+  project_ids: note(optional(list(uuid())), 'Only runs of these sessions.'),
+  reference_dataset_id: note(optional(uuid()), 'Only runs that were made for examples of this dataset.'),
+  reference_examples: note(optional(list(uuid())), 'Only runs that were made for these examples.'),
+  run_type: note(optional(str()), 'Only runs of this kind, as it was sent or in upper case.'),
+  selects,
+  sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the newest first.'),
+  trace_filter: note(optional(str()), 'Only runs whose root run fulfils this expression.'),
+  trace_id: note(optional(uuid()), 'Only runs of this trace.'),
+  tree_filter: note(optional(str()), 'Only runs with a run in their trace that fulfils this expression.'),
+});
 const oneQuery = object({
   project_id: note(uuid(), 'Session of the run.'),
   selects: note(optional(oneOrMany(literal(V2_SELECTS)), ['ID']), `${SELECTS} Repeatable.`),
   start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
 });
-const experimentBody = object(
-  {
-    experiment_ids: note(list(uuid(), { min: 1 }), 'Experiments whose runs are shown, all on the dataset of the path.'),
-    example_ids: note(optional(list(uuid(), { max: MOST_EXAMPLES })), 'Only these examples.'),
-    comparative_experiment_id: note(optional(uuid()), 'Only feedback of this comparative experiment is shown.'),
-    filters: note(
-      optional(record(list(str())), {}),
-      'By session id: expressions that the runs of the session must fulfil.',
+const experimentBody = object('QueryExperimentRunsRequestBody', {
+  experiment_ids: note(list(uuid(), { min: 1 }), 'Experiments whose runs are shown, all on the dataset of the path.'),
+  example_ids: note(optional(list(uuid(), { max: MOST_EXAMPLES })), 'Only these examples.'),
+  comparative_experiment_id: note(optional(uuid()), 'Only feedback of this comparative experiment is shown.'),
+  filters: note(
+    optional(record(list(str())), {}),
+    'By session id: expressions that the runs of the session must fulfil.',
+  ),
+  selects,
+  sort: note(
+    optional(
+      object({
+        by: note(optional(str()), 'Feedback key whose scores count, with or without `feedback.` in front.'),
+        order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
+      }),
     ),
-    selects,
-    sort: note(
-      optional(
-        object({
-          by: note(optional(str()), 'Feedback key whose scores count, with or without `feedback.` in front.'),
-          order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
-        }),
-      ),
-      'How the examples are sorted; absent: the newest first.',
-    ),
-    page_size: pageSize,
-    cursor: note(optional(str()), 'The `next_cursor` of the previous page; absent: the first page.'),
-  },
-  'QueryExperimentRunsRequestBody',
-);
+    'How the examples are sorted; absent: the newest first.',
+  ),
+  page_size: pageSize,
+  cursor: note(optional(str()), 'The `next_cursor` of the previous page; absent: the first page.'),
+});
 
 @Area('Runs')
 @Controller('v2')
@@ -118,7 +112,7 @@ export class RunsV2Controller {
     summary: 'Query runs (second version)',
     description: 'Members are those of `selects`. Pages follow `next_cursor`.',
   })
-  @Answers({ 200: shape.asText(runsPageV2), 404: 'There is no such session.' })
+  @Answers({ 200: asText(runsPageV2), 404: 'There is no such session.' })
   async query(@Context() context: CommandContext, @Body(queryBody) body: Infer<typeof queryBody>): Promise<Readable> {
     const { tenantId } = context;
     if (body.ai_query) throw new BadRequest('Queries in natural language (member ai_query) are not supported.');
@@ -157,7 +151,7 @@ export class RunsV2Controller {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get a run (second version)' })
-  @Answers({ 200: shape.asText(runV2) })
+  @Answers({ 200: asText(runV2) })
   async one(
     @Context() context: CommandContext,
     @Id('run_id') runId: string,
@@ -178,7 +172,7 @@ export class RunsV2Controller {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get the runs of experiments side by side (second version)' })
-  @Answers({ 200: shape.asText(experimentRuns) })
+  @Answers({ 200: asText(experimentRuns) })
   async experiments(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,

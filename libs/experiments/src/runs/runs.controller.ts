@@ -1,4 +1,4 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, asText, Body, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import {
   anyJson,
   BadRequest,
@@ -59,29 +59,23 @@ const selection = {
 };
 // Clients look for the sentence of its own that more is answered with.
 const fewRuns = { ...int({ ge: 1 }), json: { type: 'integer', minimum: 1, maximum: MOST_RUNS } };
-const runsBody = object(
-  {
-    ...selection,
-    cursor: note(optional(str()), 'The `cursors.next` or `cursors.prev` of an earlier page; absent: the first page.'),
-    limit: note(optional(fewRuns, MOST_RUNS), 'Largest number of runs in the answer.'),
-    select: note(
-      optional(list(literal(RUN_SELECT))),
-      'Members to answer. The others are null, but for those that clients always need. Default: all.',
-    ),
-    order: note(optional(literal(['asc', 'desc']), 'desc'), '`desc`: the newest first.'),
-    skip_prev_cursor: note(optional(bool(), false), 'True: `cursors.prev` is null, which saves work.'),
-  },
-  'BodyParamsForRunsQuerySchema',
-);
-const statsBody = object(
-  {
-    ...selection,
-    group_by: note(optional(rawDict()), 'Not supported: answered 400.'),
-    groups: note(optional(list(anyJson())), 'Not supported: answered 400.'),
-    select: note(optional(list(literal(STATS_SELECT))), 'Statistics to answer. Default: all.'),
-  },
-  'RunStatsQueryParams',
-);
+const runsBody = object('BodyParamsForRunsQuerySchema', {
+  ...selection,
+  cursor: note(optional(str()), 'The `cursors.next` or `cursors.prev` of an earlier page; absent: the first page.'),
+  limit: note(optional(fewRuns, MOST_RUNS), 'Largest number of runs in the answer.'),
+  select: note(
+    optional(list(literal(RUN_SELECT))),
+    'Members to answer. The others are null, but for those that clients always need. Default: all.',
+  ),
+  order: note(optional(literal(['asc', 'desc']), 'desc'), '`desc`: the newest first.'),
+  skip_prev_cursor: note(optional(bool(), false), 'True: `cursors.prev` is null, which saves work.'),
+});
+const statsBody = object('RunStatsQueryParams', {
+  ...selection,
+  group_by: note(optional(rawDict()), 'Not supported: answered 400.'),
+  groups: note(optional(list(anyJson())), 'Not supported: answered 400.'),
+  select: note(optional(list(literal(STATS_SELECT))), 'Statistics to answer. Default: all.'),
+});
 const runQuery = object({
   session_id: note(optional(uuid()), 'Only a run of this session.'),
   start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
@@ -103,7 +97,7 @@ export class RunsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Query runs', description: 'Pages follow `cursors.next`; it is null on the last one.' })
-  @Answers({ 200: shape.asText(runsPage) })
+  @Answers({ 200: asText(runsPage) })
   async query(
     @Context() context: CommandContext,
     @Body(runsBody) asked: Infer<typeof runsBody>,
@@ -124,7 +118,7 @@ export class RunsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get statistics of runs', description: 'Over all runs that the same query would find.' })
-  @Answers({ 200: shape.asText(runStats), 400: 'The query cannot be answered.' })
+  @Answers({ 200: asText(runStats), 400: 'The query cannot be answered.' })
   async stats(@Context() context: CommandContext, @Body(statsBody) asked: Infer<typeof statsBody>): Promise<string> {
     if (asked.group_by || asked.groups) throw new BadRequest('Statistics by group (group_by) are not supported.');
     return runStatistics(this.pool, context.tenantId, filterOf(asked), asked.select);
@@ -137,7 +131,7 @@ export class RunsController {
     summary: 'Get a run',
     description: 'Runs that were replaced when their row was filled are found as well.',
   })
-  @Answers({ 200: shape.asText(run) })
+  @Answers({ 200: asText(run) })
   async one(
     @Context() context: CommandContext,
     @Id('run_id') id: string,

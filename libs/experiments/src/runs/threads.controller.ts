@@ -1,5 +1,5 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
-import { type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
+import { bool, type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
 import { found, oneOrMany } from '../common/reading';
@@ -14,15 +14,15 @@ const threadQuery = object({
     'Accepted because clients send it; all messages are answered.',
   ),
 });
-const answered = shape.object('Thread', {
-  thread_id: shape.noted(shape.text, 'Name of the thread.'),
-  previews: shape.noted(
-    shape.object('ThreadPreviews', {
-      all_messages: shape.noted(shape.text, 'The messages as JSON objects, with an empty line between two of them.'),
+const answered = object('Thread', {
+  thread_id: note(str(), 'Name of the thread.'),
+  previews: note(
+    object('ThreadPreviews', {
+      all_messages: note(str(), 'The messages as JSON objects, with an empty line between two of them.'),
     }),
     'Texts of the thread.',
   ),
-  is_complete: shape.noted(shape.boolean, 'False: the thread has more runs than were read, 1,000 or 16 MiB.'),
+  is_complete: note(bool(), 'False: the thread has more runs than were read, 1,000 or 16 MiB.'),
 });
 
 @Area('Runs')

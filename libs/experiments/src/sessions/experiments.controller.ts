@@ -1,4 +1,4 @@
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape, unlessKnown } from '@fairlead/api';
+import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope, unlessKnown } from '@fairlead/api';
 import { BadRequest, type Infer, int, note, object, optional, refine, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -54,7 +54,7 @@ export class ExperimentsController {
     takes: ['If-None-Match'],
     gives: ['ETag'],
   })
-  @Answers({ 200: shape.asText(experiments), 304: null })
+  @Answers({ 200: asText(experiments), 304: null })
   async list(
     @Context() { tenantId }: CommandContext,
     @Query(experimentsQuery) { q, dataset_id, score = [], ...asked }: Infer<typeof experimentsQuery>,

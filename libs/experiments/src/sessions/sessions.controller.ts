@@ -1,13 +1,13 @@
 import {
   Answers,
   Area,
+  asText,
   CommandContext,
   Context,
   counting,
   Describe,
   Query,
   Scope,
-  shape,
   tellTotal,
   unlessKnown,
   validateRequest,
@@ -18,6 +18,7 @@ import {
   fixed,
   type Infer,
   instant,
+  list,
   literal,
   note,
   object,
@@ -118,22 +119,21 @@ const changeable = {
     'How long a hosted service keeps the runs; kept and answered, nothing is deleted here. Default `longlived`.',
   ),
 };
-const createBody = object(
-  {
-    start_time: note(optional(datetime()), 'Start of the session. Default: the time of the request.'),
-    ...changeable,
-    reference_dataset_id: note(
-      optional(uuid()),
-      'Dataset that the session is an experiment on; absent: a tracing project.',
-    ),
-    id: note(optional(uuid()), 'Identifier that the session gets, unused so far (409); absent: the service makes one.'),
-  },
-  'TracerSessionCreate',
-);
-const patchBody = object(
-  { ...changeable, id: fixed(uuid()), start_time: fixed(datetime()), reference_dataset_id: fixed(uuid()) },
-  'TracerSessionUpdate',
-);
+const createBody = object('TracerSessionCreate', {
+  start_time: note(optional(datetime()), 'Start of the session. Default: the time of the request.'),
+  ...changeable,
+  reference_dataset_id: note(
+    optional(uuid()),
+    'Dataset that the session is an experiment on; absent: a tracing project.',
+  ),
+  id: note(optional(uuid()), 'Identifier that the session gets, unused so far (409); absent: the service makes one.'),
+});
+const patchBody = object('TracerSessionUpdate', {
+  ...changeable,
+  id: fixed(uuid()),
+  start_time: fixed(datetime()),
+  reference_dataset_id: fixed(uuid()),
+});
 
 @Area('Experiments')
 @Controller('api/v1/sessions')
@@ -151,7 +151,7 @@ export class SessionsController {
     takes: ['If-None-Match'],
     gives: ['ETag', 'X-Pagination-Total'],
   })
-  @Answers({ 200: shape.asText(shape.list(session)), 304: null })
+  @Answers({ 200: asText(list(session)), 304: null })
   async list(
     @Context() { tenantId, actor: { project } }: CommandContext,
     @Query(listQuery) asked: Infer<typeof listQuery>,
@@ -168,7 +168,7 @@ export class SessionsController {
   @Header(...JSON_TEXT)
   @Scope('read', { views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Get a session with its statistics', takes: ['If-None-Match'], gives: ['ETag'] })
-  @Answers({ 200: shape.asText(session), 304: null })
+  @Answers({ 200: asText(session), 304: null })
   async one(
     @Context() context: CommandContext,
     @Query(oneQuery) _: Infer<typeof oneQuery>,
@@ -190,7 +190,7 @@ export class SessionsController {
     takes: ['x-reason'],
   })
   @Answers({
-    200: shape.asText(plainSession),
+    200: asText(plainSession),
     404: 'There is no such dataset.',
     409: 'There is a session of this name.',
   })
@@ -223,7 +223,7 @@ export class SessionsController {
   @Header(...JSON_TEXT)
   @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Change a session', path: sessionPath, body: patchBody, takes: ['x-reason'] })
-  @Answers({ 200: shape.asText(plainSession), 409: 'There is a session of this name.' })
+  @Answers({ 200: asText(plainSession), 409: 'There is a session of this name.' })
   async patch(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const sent = await readOpaqueBody(request);
     const { path: asked, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
-import { BadRequest, csv, type Infer, int, note, object, optional, str, uuid } from '@fairlead/schema';
+import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
+import { BadRequest, csv, type Infer, int, list, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
 import { comparisonSummary } from '../compare/compare.answers.schema';
@@ -54,7 +54,7 @@ export class PublicDatasetsController {
   @Header(...JSON_TEXT)
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared dataset', ...PUBLIC })
-  @Answers({ 200: shape.asText(dataset) })
+  @Answers({ 200: asText(dataset) })
   async one(@Context() context: CommandContext, @Id('dataset_token') datasetToken: string): Promise<string> {
     const { tenant, id } = await this.reading.dataset(context, datasetToken);
     return found(await findDataset(this.pool, tenant, id), 'Dataset ID', id);
@@ -69,7 +69,7 @@ export class PublicDatasetsController {
       'The newest version of each, without attachments. Without `limit` all of them, 25,000 at most. No key is needed: the token stands for one.',
   })
   @Answers({
-    200: shape.asText(shape.list(example)),
+    200: asText(list(example)),
     400: 'There are more than 25,000, and the request has no `limit`.',
   })
   async examples(
@@ -90,7 +90,7 @@ export class PublicDatasetsController {
   @Header(...JSON_TEXT)
   @Scope('public', { reads: true })
   @Describe({ summary: 'List the experiments of a shared dataset', ...PUBLIC })
-  @Answers({ 200: shape.asText(shape.list(session)) })
+  @Answers({ 200: asText(list(session)) })
   async sessions(
     @Context() context: CommandContext,
     @Id('dataset_token') datasetToken: string,

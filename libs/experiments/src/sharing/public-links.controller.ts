@@ -1,5 +1,21 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
-import { BadRequest, type Infer, int, note, NotFound, object, optional, uuid } from '@fairlead/schema';
+import { Answers, Area, asText, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
+import {
+  anyJson,
+  anyObject,
+  BadRequest,
+  type Infer,
+  int,
+  list,
+  note,
+  NotFound,
+  nullable,
+  num,
+  object,
+  optional,
+  str,
+  timestamp,
+  uuid,
+} from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
 import { comparison } from '../compare/compare.answers.schema';
@@ -13,7 +29,6 @@ import { PublicReading } from './public-reading.service';
 import type { Hideable } from './share';
 import { openedLink } from './share.schema';
 
-const { any, free, list, noted, nullable, number, object: members, text, time, uuid: id } = shape;
 const runPath = object({
   link_token: note(uuid(), 'Token of a share link.'),
   run_id: note(uuid(), 'The run that is shared, or one of the compared runs.'),
@@ -28,31 +43,31 @@ const comparisonQuery = object({
   ...chosenRows,
   around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
 });
-const linked = members('LinkedRun', {
-  id: noted(id, 'Identifier of the run.'),
-  session_id: noted(id, 'Experiment or session of the run.'),
-  reference_example_id: noted(nullable(id), 'Example that was run; null for a run without one.'),
-  name: noted(text, 'Name of the run.'),
-  run_type: noted(text, 'Kind of the run.'),
-  status: noted(text, 'Status of the run: `success`, `error` or `pending`.'),
-  start_time: noted(time, 'When it began.'),
-  end_time: noted(nullable(time), 'When it ended; null while it goes on.'),
-  latency_seconds: noted(nullable(number), 'Latency, in seconds; null while it goes on.'),
-  'error?': noted(nullable(text), 'Why it failed; null when it did not. Absent when the link hides errors.'),
-  'inputs?': noted(free, 'Inputs of the run. Absent when the link hides them.'),
-  'outputs?': noted(nullable(free), 'Outputs of the run; null without. Absent when the link hides them.'),
-  'reference_outputs?': noted(
-    nullable(free),
+const linked = object('LinkedRun', {
+  id: note(uuid(), 'Identifier of the run.'),
+  session_id: note(uuid(), 'Experiment or session of the run.'),
+  reference_example_id: note(nullable(uuid()), 'Example that was run; null for a run without one.'),
+  name: note(str(), 'Name of the run.'),
+  run_type: note(str(), 'Kind of the run.'),
+  status: note(str(), 'Status of the run: `success`, `error` or `pending`.'),
+  start_time: note(timestamp(), 'When it began.'),
+  end_time: note(nullable(timestamp()), 'When it ended; null while it goes on.'),
+  latency_seconds: note(nullable(num()), 'Latency, in seconds; null while it goes on.'),
+  'error?': note(nullable(str()), 'Why it failed; null when it did not. Absent when the link hides errors.'),
+  'inputs?': note(anyObject(), 'Inputs of the run. Absent when the link hides them.'),
+  'outputs?': note(nullable(anyObject()), 'Outputs of the run; null without. Absent when the link hides them.'),
+  'reference_outputs?': note(
+    nullable(anyObject()),
     'Expected outputs of the example; null without. Absent when the link hides them.',
   ),
-  'metadata?': noted(nullable(free), 'Metadata of the run; null without. Absent when the link hides them.'),
-  'feedback?': noted(
+  'metadata?': note(nullable(anyObject()), 'Metadata of the run; null without. Absent when the link hides them.'),
+  'feedback?': note(
     list(
-      members('LinkedFeedback', {
-        key: noted(text, 'Feedback key.'),
-        score: noted(nullable(number), 'Score; null without.'),
-        value: noted(any, 'Value; null without.'),
-        'comment?': noted(nullable(text), 'Comment; null without. Absent when the link hides comments.'),
+      object('LinkedFeedback', {
+        key: note(str(), 'Feedback key.'),
+        score: note(nullable(num()), 'Score; null without.'),
+        value: note(anyJson(), 'Value; null without.'),
+        'comment?': note(nullable(str()), 'Comment; null without. Absent when the link hides comments.'),
       }),
     ),
     'Feedback on the run, at most 100. Absent when the link hides it.',
@@ -140,7 +155,7 @@ export class PublicLinksController {
     summary: 'Get a run of a share link',
     description: `The run that the link shows, or one of those that it compares. ${PUBLIC.description} Attachments are not part of it.`,
   })
-  @Answers({ 200: shape.asText(linked) })
+  @Answers({ 200: asText(linked) })
   async run(
     @Context() context: CommandContext,
     @Path(runPath) { link_token, run_id }: Infer<typeof runPath>,

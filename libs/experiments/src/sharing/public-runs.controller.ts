@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Body, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, asText, Body, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
 import {
   BadRequest,
   datetime,
@@ -33,30 +33,26 @@ const runPath = object({
   run_token: note(uuid(), 'Token of a shared run.'),
   run_id: note(uuid(), 'The shared run, or a run below it.'),
 });
-const queryBody = object(
-  {
-    id: note(optional(list(uuid())), 'Only these runs.'),
-    cursor: note(optional(str()), 'The `cursors.next` of the previous page; absent: the first page.'),
-    limit: note(optional(int({ ge: 1, le: MOST_RUNS }), MOST_RUNS), 'Largest number of runs in the answer.'),
-    order: note(optional(literal(['asc', 'desc']), 'desc'), '`desc`: the newest first.'),
-    select: note(
-      optional(list(literal(RUN_SELECT))),
-      'Members to answer. The others are null, but for those that clients always need. Default: all.',
-    ),
-  },
-  'PublicRunsQuery',
-);
+const queryBody = object('PublicRunsQuery', {
+  id: note(optional(list(uuid())), 'Only these runs.'),
+  cursor: note(optional(str()), 'The `cursors.next` of the previous page; absent: the first page.'),
+  limit: note(optional(int({ ge: 1, le: MOST_RUNS }), MOST_RUNS), 'Largest number of runs in the answer.'),
+  order: note(optional(literal(['asc', 'desc']), 'desc'), '`desc`: the newest first.'),
+  select: note(
+    optional(list(literal(RUN_SELECT))),
+    'Members to answer. The others are null, but for those that clients always need. Default: all.',
+  ),
+});
 const selects = oneOrMany(literal(V2_SELECTS));
 const v2Query = object({
   selects: note(optional(selects, ['ID']), 'Members to answer; repeatable.'),
   start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
 });
-const v2Body = object(
-  { selects: note(optional(list(literal(V2_SELECTS)), ['ID']), 'Members to answer.') },
-  'PublicRunsQueryV2',
-);
-const v2Runs = shape.object('PublicRunsV2', {
-  items: shape.noted(shape.list(runV2), 'The shared run and the runs below it.'),
+const v2Body = object('PublicRunsQueryV2', {
+  selects: note(optional(list(literal(V2_SELECTS)), ['ID']), 'Members to answer.'),
+});
+const v2Runs = object('PublicRunsV2', {
+  items: note(list(runV2), 'The shared run and the runs below it.'),
 });
 const PUBLIC = { description: 'No key is needed: the token stands for one. Attachments are not part of it.' };
 
@@ -74,7 +70,7 @@ export class PublicRunsController {
   @Header(...JSON_TEXT)
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared run', ...PUBLIC })
-  @Answers({ 200: shape.asText(run) })
+  @Answers({ 200: asText(run) })
   async top(@Context() context: CommandContext, @Id('run_token') runToken: string): Promise<string> {
     const { tenant, id, session } = await this.reading.run(context, runToken);
     return found(await findRun(this.pool, tenant, id, noLinks, session), 'Run ID', id);
@@ -84,7 +80,7 @@ export class PublicRunsController {
   @Header(...JSON_TEXT)
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a run below a shared one', ...PUBLIC })
-  @Answers({ 200: shape.asText(run) })
+  @Answers({ 200: asText(run) })
   async one(@Context() context: CommandContext, @Path(runPath) path: Infer<typeof runPath>): Promise<string> {
     const shared = await this.reading.run(context, path.run_token);
     await this.mustBeBelow(shared, path.run_id);
@@ -96,7 +92,7 @@ export class PublicRunsController {
   @Header(...JSON_TEXT)
   @Scope('public', { reads: true })
   @Describe({ summary: 'List a shared run and the runs below it', ...PUBLIC })
-  @Answers({ 200: shape.asText(runsPage) })
+  @Answers({ 200: asText(runsPage) })
   async query(
     @Context() context: CommandContext,
     @Id('run_token') runToken: string,
@@ -114,7 +110,7 @@ export class PublicRunsController {
   @Header(...JSON_TEXT)
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a run below a shared one (second version)', ...PUBLIC })
-  @Answers({ 200: shape.asText(runV2) })
+  @Answers({ 200: asText(runV2) })
   async oneV2(
     @Context() context: CommandContext,
     @Path(runPath) path: Infer<typeof runPath>,
@@ -134,7 +130,7 @@ export class PublicRunsController {
     summary: 'List a shared run and the runs below it (second version)',
     description: `In the order of their start. ${PUBLIC.description}`,
   })
-  @Answers({ 200: shape.asText(v2Runs), 400: 'There are more than 10,000: the first version gives them in pages.' })
+  @Answers({ 200: asText(v2Runs), 400: 'There are more than 10,000: the first version gives them in pages.' })
   async queryV2(
     @Context() context: CommandContext,
     @Id('run_token') runToken: string,

@@ -1,14 +1,16 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import {
   BadRequest,
   datetime,
   type Infer,
+  int,
   list,
   literal,
   note,
   object,
   optional,
   refine,
+  str,
   uuid,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
@@ -24,10 +26,10 @@ const USUAL_DAYS = 30;
 const MOST_DAYS = 90;
 const MOST_EXPERIMENTS = 20;
 
-const { integer, list: listOf, noted, text, uuid: id } = shape;
 // A member that is misspelt would hide nothing.
 const newLink = refine(
   object(
+    'NewShareLink',
     {
       kind: note(literal(LINK_KINDS), 'What the link shows.'),
       dataset_id: note(optional(uuid()), 'Of a comparison: the dataset of the experiments.'),
@@ -45,7 +47,6 @@ const newLink = refine(
         `When the link ends, at most ${MOST_DAYS} days from now. Default: in ${USUAL_DAYS} days.`,
       ),
     },
-    'NewShareLink',
     { closed: true },
   ),
   ({ kind, dataset_id, experiments, run_id }) => {
@@ -55,14 +56,14 @@ const newLink = refine(
     return ofRun ? undefined : 'a run has run_id';
   },
 );
-const createdLink = shape.object('CreatedShareLink', {
+const createdLink = object('CreatedShareLink', {
   ...linkMembers,
-  token: noted(id, 'Part of the addresses at which it can be read without a key. It is told here only.'),
-  path: noted(text, 'Address of the page in the web console, below that of the service.'),
+  token: note(uuid(), 'Part of the addresses at which it can be read without a key. It is told here only.'),
+  path: note(str(), 'Address of the page in the web console, below that of the service.'),
 });
-const links = shape.object('ShareLinks', {
-  resources: noted(listOf(shape.object('ShareLink', linkMembers)), 'Links that have not expired, the newest first.'),
-  offset: noted(integer, 'Value for `offset` to get the next page.'),
+const links = object('ShareLinks', {
+  resources: note(list(object('ShareLink', linkMembers)), 'Links that have not expired, the newest first.'),
+  offset: note(int(), 'Value for `offset` to get the next page.'),
 });
 const page = object(pageOf100);
 const VIEWS = { views: [EXPERIMENTS_VIEW] };

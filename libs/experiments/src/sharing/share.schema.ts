@@ -1,20 +1,18 @@
-import { shape } from '@fairlead/api';
+import { list, literal, note, nullable, object, timestamp, uuid } from '@fairlead/schema';
 import { HIDEABLE, LINK_KINDS } from './share';
 
-const { list, noted, nullable, oneOf, time, uuid: id } = shape;
-
 const scope = {
-  kind: noted(oneOf(...LINK_KINDS), 'What the link shows.'),
-  dataset_id: noted(nullable(id), 'Dataset of the experiments; null for a run.'),
-  experiments: noted(list(id), 'Experiments that are compared, the baseline first; of a run its session.'),
-  run_id: noted(nullable(id), 'Run that is shown; null for a comparison.'),
-  hidden: noted(list(oneOf(...HIDEABLE)), 'What the link does not show.'),
+  kind: note(literal(LINK_KINDS), 'What the link shows.'),
+  dataset_id: note(nullable(uuid()), 'Dataset of the experiments; null for a run.'),
+  experiments: note(list(uuid()), 'Experiments that are compared, the baseline first; of a run its session.'),
+  run_id: note(nullable(uuid()), 'Run that is shown; null for a comparison.'),
+  hidden: note(list(literal(HIDEABLE)), 'What the link does not show.'),
 };
-const expires_at = noted(time, 'When the link ends.');
+const expires_at = note(timestamp(), 'When the link ends.');
 export const linkMembers = {
-  id: noted(id, 'Identifier of the link, not its token.'),
+  id: note(uuid(), 'Identifier of the link, not its token.'),
   ...scope,
-  created_at: noted(time, 'When the link was made.'),
+  created_at: note(timestamp(), 'When the link was made.'),
   expires_at,
 };
-export const openedLink = shape.object('OpenedShareLink', { ...scope, expires_at });
+export const openedLink = object('OpenedShareLink', { ...scope, expires_at });

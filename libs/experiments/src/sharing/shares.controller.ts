@@ -1,5 +1,5 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Scope, shape } from '@fairlead/api';
-import { type Infer, note, object, uuid } from '@fairlead/schema';
+import { Answers, Area, Body, CommandContext, Context, Describe, Scope } from '@fairlead/api';
+import { type Infer, note, nullable, object, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
 import { Pool } from 'pg';
 import { removed } from '../datasets/datasets.answers.schema';
@@ -9,21 +9,21 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { ShareCommands } from './share.commands';
 import { ShareQueries } from './share.queries';
 
-const shareBody = object(
-  { session_id: note(uuid(), 'Session of the run.'), trace_id: note(uuid(), 'Trace of the run.') },
-  'ShareRunRequestBody',
-);
-const unshareBody = object({ session_id: note(uuid(), 'Session of the run.') }, 'UnshareRunRequestBody');
-const share_token = shape.noted(shape.uuid, 'Part of the addresses at which it can be read without a key.');
-const sharedRun = shape.object('SharedRun', {
-  run_id: shape.noted(shape.uuid, 'Run that is shared.'),
+const shareBody = object('ShareRunRequestBody', {
+  session_id: note(uuid(), 'Session of the run.'),
+  trace_id: note(uuid(), 'Trace of the run.'),
+});
+const unshareBody = object('UnshareRunRequestBody', { session_id: note(uuid(), 'Session of the run.') });
+const share_token = note(uuid(), 'Part of the addresses at which it can be read without a key.');
+const sharedRun = object('SharedRun', {
+  run_id: note(uuid(), 'Run that is shared.'),
   share_token,
 });
-const sharedDataset = shape.object('SharedDataset', {
-  dataset_id: shape.noted(shape.uuid, 'Dataset that is shared.'),
+const sharedDataset = object('SharedDataset', {
+  dataset_id: note(uuid(), 'Dataset that is shared.'),
   share_token,
 });
-const token = shape.object('ShareToken', { share_token });
+const token = object('ShareToken', { share_token });
 const VIEWS = { views: [EXPERIMENTS_VIEW] };
 
 @Area('Sharing')
@@ -51,7 +51,7 @@ export class SharesController {
   @Get('api/v1/runs/:run_id/share')
   @Scope('read', VIEWS)
   @Describe({ summary: 'Get the token of a shared run', description: 'It is null when the run is not shared.' })
-  @Answers({ 200: shape.nullable(sharedRun) })
+  @Answers({ 200: nullable(sharedRun) })
   async runToken(@Context() context: CommandContext, @Id('run_id') run_id: string) {
     const session = await this.sessionOf(context, run_id);
     found(session, 'Run ID', run_id);

@@ -47,87 +47,69 @@ export const CONFIG_NOTES = {
   label: 'Name of the category.',
 } as const;
 
-const feedbackConfig = object(
-  {
-    type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
-    min: note(optional(num()), CONFIG_NOTES.min),
-    max: note(optional(num()), CONFIG_NOTES.max),
-    categories: note(
-      optional(
-        list(
-          object(
-            {
-              value: note(num(), CONFIG_NOTES.value),
-              label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
-            },
-            'FeedbackCategory',
-          ),
-        ),
+const feedbackConfig = object('UploadedFeedbackConfig', {
+  type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
+  min: note(optional(num()), CONFIG_NOTES.min),
+  max: note(optional(num()), CONFIG_NOTES.max),
+  categories: note(
+    optional(
+      list(
+        object('FeedbackCategory', {
+          value: note(num(), CONFIG_NOTES.value),
+          label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
+        }),
       ),
-      CONFIG_NOTES.categories,
     ),
-  },
-  'UploadedFeedbackConfig',
-);
+    CONFIG_NOTES.categories,
+  ),
+});
 
 /** A number, or true and false for 1 and 0. */
 export const scoreSchema = union(num(), int(), bool());
 
-export const feedbackSchema = object(
-  {
-    key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
-    score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
-    value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
-    comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
-    feedback_source: note(
-      optional(
-        object(
-          {
-            type: note(literal(SOURCES), FEEDBACK_NOTES.sourceType),
-            metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
-          },
-          'UploadedFeedbackSource',
-        ),
-      ),
-      FEEDBACK_NOTES.source,
+export const feedbackSchema = object('FeedbackCreateCoreSchema', {
+  key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
+  score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
+  value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
+  comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
+  feedback_source: note(
+    optional(
+      object('UploadedFeedbackSource', {
+        type: note(literal(SOURCES), FEEDBACK_NOTES.sourceType),
+        metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
+      }),
     ),
-    feedback_config: note(optional(feedbackConfig), FEEDBACK_NOTES.config),
-    created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
-    modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
-    correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
-    extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
-  },
-  'FeedbackCreateCoreSchema',
-);
+    FEEDBACK_NOTES.source,
+  ),
+  feedback_config: note(optional(feedbackConfig), FEEDBACK_NOTES.config),
+  created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
+  modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
+  correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+  extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
+});
 
-export const rowSchema = object(
-  {
-    row_id: note(
-      uuid(),
-      'Identifier of the example, chosen by the client: the same `row_id` in a later upload is the same example, and twice in one upload it is a repetition.',
-    ),
-    row_name: note(
-      optional(str({ min: 1, max: MOST_ROW_NAME })),
-      'The identifier of the row in the system of the client where that is no UUID: the name of the example, and `row_id` in its metadata and in exports.',
-    ),
-    inputs: note(rawDict(), 'Input of the run and of the example; any members, given back byte for byte.'),
-    expected_outputs: note(optional(rawDict()), 'Reference output of the example; any members.'),
-    actual_outputs: note(optional(rawDict()), 'Output of the run; any members.'),
-    evaluation_scores: note(optional(list(feedbackSchema)), 'Feedback on the run.'),
-    start_time: note(
-      datetime(),
-      'Start of the run, within the times of the experiment; without an offset it is in UTC.',
-    ),
-    end_time: note(
-      datetime(),
-      'End of the run, within the times of the experiment; the latency is `end_time` minus `start_time`.',
-    ),
-    run_name: note(optional(str()), 'Name of the run. Default: `experiment_name`.'),
-    error: note(optional(anyText()), 'Why the run failed; its `status` is then `error`, else `success`.'),
-    run_metadata: note(optional(rawDict()), 'Further facts about the run; any members.'),
-  },
-  'ExperimentResultRow',
-);
+export const rowSchema = object('ExperimentResultRow', {
+  row_id: note(
+    uuid(),
+    'Identifier of the example, chosen by the client: the same `row_id` in a later upload is the same example, and twice in one upload it is a repetition.',
+  ),
+  row_name: note(
+    optional(str({ min: 1, max: MOST_ROW_NAME })),
+    'The identifier of the row in the system of the client where that is no UUID: the name of the example, and `row_id` in its metadata and in exports.',
+  ),
+  inputs: note(rawDict(), 'Input of the run and of the example; any members, given back byte for byte.'),
+  expected_outputs: note(optional(rawDict()), 'Reference output of the example; any members.'),
+  actual_outputs: note(optional(rawDict()), 'Output of the run; any members.'),
+  evaluation_scores: note(optional(list(feedbackSchema)), 'Feedback on the run.'),
+  start_time: note(datetime(), 'Start of the run, within the times of the experiment; without an offset it is in UTC.'),
+  end_time: note(
+    datetime(),
+    'End of the run, within the times of the experiment; the latency is `end_time` minus `start_time`.',
+  ),
+  run_name: note(optional(str()), 'Name of the run. Default: `experiment_name`.'),
+  error: note(optional(anyText()), 'Why the run failed; its `status` is then `error`, else `success`.'),
+  run_metadata: note(optional(rawDict()), 'Further facts about the run; any members.'),
+});
 
 export const headerMembers = {
   experiment_name: note(str({ min: 1, max: MOST_NAME }), 'Name of the experiment, unique in the workspace (409).'),
@@ -150,16 +132,13 @@ export const headerMembers = {
 };
 export const headerSchema = object(headerMembers);
 
-export const uploadSchema = object(
-  {
-    ...headerMembers,
-    summary_experiment_scores: note(
-      optional(list(feedbackSchema)),
-      'Feedback on the whole experiment, which `session_feedback_stats` sums up.',
-    ),
-    results: note(list(rowSchema), 'The rows: each is an example of the dataset with its run. At most 16 MiB a row.'),
-  },
-  'ExperimentResultsUpload',
-);
+export const uploadSchema = object('ExperimentResultsUpload', {
+  ...headerMembers,
+  summary_experiment_scores: note(
+    optional(list(feedbackSchema)),
+    'Feedback on the whole experiment, which `session_feedback_stats` sums up.',
+  ),
+  results: note(list(rowSchema), 'The rows: each is an example of the dataset with its run. At most 16 MiB a row.'),
+});
 
 export type Header = Infer<typeof headerSchema>;

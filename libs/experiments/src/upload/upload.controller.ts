@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   Answers,
   Area,
+  asText,
   CommandContext,
   Context,
   Describe,
@@ -9,7 +10,6 @@ import {
   Query,
   requireJson,
   Scope,
-  shape,
 } from '@fairlead/api';
 import { holdsBody } from '@fairlead/edge';
 import { serviceCaller } from '@fairlead/eventing';
@@ -74,7 +74,7 @@ export class UploadController {
     gives: ['Warning'],
   })
   @Answers({
-    200: shape.asText(uploaded),
+    200: asText(uploaded),
     404: 'There is no experiment `into`.',
     409: 'The name or the id is taken, or the experiment `into` was not uploaded.',
   })

@@ -1,7 +1,7 @@
 import { Shredded, Workspaces } from '@fairlead/eventing';
-import { Answers, Area, Describe, Path, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Describe, Path, Scope } from '@fairlead/api';
 import { ownerOf, readStream } from '@fairlead/edge';
-import { FairShare, Unavailable, type Infer } from '@fairlead/schema';
+import { anyObject, FairShare, type Infer, Unavailable } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CredentialsStore } from '../credentials.store';
@@ -41,7 +41,7 @@ export class WebhooksController {
     summary: 'Take in a push webhook of the code host',
     description:
       'The delivery is proved by the `webhook_secret` of the integration, in the way of its code host. The host is then asked for the heads of the branches that deployments follow.',
-    body: { content: { 'application/json': shape.free } },
+    body: { content: { 'application/json': anyObject() } },
   })
   @Answers({ 202: received, 401: 'The delivery is not signed with the secret.' })
   @HttpCode(202)

@@ -1,5 +1,5 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
-import type { Infer } from '@fairlead/schema';
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
+import { type Infer, list } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { IntegrationCommands } from '../integration.commands';
@@ -23,7 +23,7 @@ export class RepositoriesController {
   @Get(['codehost/install', 'managed/codehost/install'])
   @Scope('read', { views: [INTEGRATIONS_VIEW] })
   @Describe({ summary: 'List integrations to choose from' })
-  @Answers({ 200: shape.list(installation) })
+  @Answers({ 200: list(installation) })
   async install(@Context() context: CommandContext) {
     const { items } = await this.view.list(context.tenantId);
     return items.map(installRecord);
@@ -37,7 +37,7 @@ export class RepositoriesController {
     description: 'All of them, not paged.',
     gives: ['Age', 'Warning'],
   })
-  @Answers({ 200: shape.list(repository) })
+  @Answers({ 200: list(repository) })
   async list(
     @Context() context: CommandContext,
     @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,

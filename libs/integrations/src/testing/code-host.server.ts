@@ -1,3 +1,4 @@
+import {} from '@fairlead/schema';
 import { createHash, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

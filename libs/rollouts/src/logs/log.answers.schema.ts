@@ -1,20 +1,18 @@
-import { shape } from '@fairlead/api';
-
-const { list, noted, nullable, object, oneOf, text, time } = shape;
+import { type Infer, list, literal, note, nullable, object, str, timestamp } from '@fairlead/schema';
 
 const line = object('LogLine', {
-  id: noted(text, 'Identifier of the line.'),
-  timestamp: noted(time, 'When the line was written.'),
-  level: noted(
-    oneOf('DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'),
+  id: note(str(), 'Identifier of the line.'),
+  timestamp: note(timestamp(), 'When the line was written.'),
+  level: note(
+    literal(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']),
     'What the line of a program tells of itself. Else `INFO` for standard output, `WARNING` for standard error.',
   ),
-  message: noted(text, 'Text of the line, at most 16,384 characters; values of secrets are `[redacted]`.'),
+  message: note(str(), 'Text of the line, at most 16,384 characters; values of secrets are `[redacted]`.'),
 });
 
-export type LogLine = shape.Shaped<typeof line>;
+export type LogLine = Infer<typeof line>;
 
 export const logs = object('LogsPage', {
-  logs: noted(list(line), 'Lines in the order that was asked for.'),
-  next_offset: noted(nullable(text), 'Value for `offset` to get the next page; null when this one is empty.'),
+  logs: note(list(line), 'Lines in the order that was asked for.'),
+  next_offset: note(nullable(str()), 'Value for `offset` to get the next page; null when this one is empty.'),
 });

@@ -27,14 +27,11 @@ const members = {
 };
 
 /** Body of a request for logs. `offset` is the `next_offset` of the page before. */
-export const logQuery = object(
-  {
-    ...members,
-    offset: note(optional(union(place, int({ ge: 0 }))), OFFSET),
-    level: note(level, 'Only lines of exactly this level.'),
-  },
-  'LogsRequest',
-);
+export const logQuery = object('LogsRequest', {
+  ...members,
+  offset: note(optional(union(place, int({ ge: 0 }))), OFFSET),
+  level: note(level, 'Only lines of exactly this level.'),
+});
 
 export type LogQuery = Infer<typeof logQuery>;
 

@@ -1,16 +1,16 @@
-import { Answers, Area, Describe, Scope, shape } from '@fairlead/api';
+import { Answers, Area, Describe, Scope } from '@fairlead/api';
 import { isOperator } from '@fairlead/edge';
-import { HttpProblem } from '@fairlead/schema';
+import { HttpProblem, list, note, object, str } from '@fairlead/schema';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HealthOptions } from './health.options';
 import { type Reason, Readiness } from './readiness';
 
-const status = shape.object('Status', { status: shape.noted(shape.text, '`live`.') });
-const readiness = shape.object('Readiness', {
-  status: shape.noted(shape.text, '`ready`; a service that is not ready is answered 503.'),
-  'degraded?': shape.noted(
-    shape.list(shape.text),
+const status = object('Status', { status: note(str(), '`live`.') });
+const readiness = object('Readiness', {
+  status: note(str(), '`ready`; a service that is not ready is answered 503.'),
+  'degraded?': note(
+    list(str()),
     'What does not work although the service does, a sentence each; absent when everything works.',
   ),
 });

@@ -1,5 +1,5 @@
-import { Answers, Area, Describe, Query, Scope, shape } from '@fairlead/api';
-import { type Infer, note, object, str, Unavailable } from '@fairlead/schema';
+import { Answers, Area, Describe, Query, Scope } from '@fairlead/api';
+import { type Infer, list, literal, note, nullable, object, str, Unavailable, uuid } from '@fairlead/schema';
 import { Controller, Get, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -10,19 +10,19 @@ const MOST_FOUND = 20;
 const searchQuery = object({
   q: note(str({ min: 1, max: MOST_TEXT }), 'Part of a name, in upper or lower case.'),
 });
-const found = shape.object('Found', {
-  kind: shape.noted(shape.oneOf('dataset', 'experiment', 'deployment'), 'What it is.'),
-  id: shape.noted(shape.uuid, 'Identifier, as the routes of its kind take it.'),
-  name: shape.noted(shape.text, 'What people call it; the search is among these names.'),
-  dataset_id: shape.noted(shape.nullable(shape.uuid), 'Dataset that an experiment is on; null for the other kinds.'),
+const found = object('Found', {
+  kind: note(literal(['dataset', 'experiment', 'deployment']), 'What it is.'),
+  id: note(uuid(), 'Identifier, as the routes of its kind take it.'),
+  name: note(str(), 'What people call it; the search is among these names.'),
+  dataset_id: note(nullable(uuid()), 'Dataset that an experiment is on; null for the other kinds.'),
 });
-const results = shape.object('SearchResults', {
-  resources: shape.noted(
-    shape.list(found),
+const results = object('SearchResults', {
+  resources: note(
+    list(found),
     'What was found, at most 20: those of exactly this name first, then the newest of each kind.',
   ),
 });
-type Found = shape.Shaped<typeof found>;
+type Found = Infer<typeof found>;
 
 interface Thing {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
-import { FairShare, type Infer, TooManyRequests } from '@fairlead/schema';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
+import { FairShare, type Infer, str, TooManyRequests } from '@fairlead/schema';
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { subscribes } from '../event-types';
@@ -48,7 +48,7 @@ export class ChangesController {
     description:
       'The types and data of webhooks. With `Accept: text/event-stream` a stream of server-sent events, whose `id` is the position; an event `reset` says that changes may be missing. Else one answer, at once when something has changed, or after `wait` seconds.',
   })
-  @Answers({ 200: { content: { 'application/json': changes, 'text/event-stream': shape.text } } })
+  @Answers({ 200: { content: { 'application/json': changes, 'text/event-stream': str() } } })
   async list(
     @Context() { actor, tenantId }: CommandContext,
     @Query(changesQuery) { after, wait, ...wanted }: Infer<typeof changesQuery>,

@@ -1,5 +1,4 @@
-import { shape } from '@fairlead/api';
-import { csv, int, note, object, optional, str } from '@fairlead/schema';
+import { anyObject, bool, csv, int, list, note, object, optional, str, timestamp } from '@fairlead/schema';
 import { subscription } from '../webhooks.schema';
 
 const MOST = 100;
@@ -32,20 +31,18 @@ export const changesQuery = object({
   ),
 });
 
-const { boolean, free, list, noted, object: answer, text, time } = shape;
-
-export const changes = answer('Changes', {
-  changes: noted(
+export const changes = object('Changes', {
+  changes: note(
     list(
-      answer('WorkspaceChange', {
-        position: noted(text, 'Place in the log; later changes have larger ones.'),
-        type: noted(text, 'Type of the event, such as `deployment.created`.'),
-        timestamp: noted(time, 'When it happened.'),
-        data: noted(free, 'What webhooks are told of it.'),
+      object('WorkspaceChange', {
+        position: note(str(), 'Place in the log; later changes have larger ones.'),
+        type: note(str(), 'Type of the event, such as `deployment.created`.'),
+        timestamp: note(timestamp(), 'When it happened.'),
+        data: note(anyObject(), 'What webhooks are told of it.'),
       }),
     ),
     'What has changed, the oldest first.',
   ),
-  position: noted(text, 'Value for `after` in the next request.'),
-  reset: noted(boolean, 'True when changes may be missing, because they are too long ago: read anew what is shown.'),
+  position: note(str(), 'Value for `after` in the next request.'),
+  reset: note(bool(), 'True when changes may be missing, because they are too long ago: read anew what is shown.'),
 });

@@ -92,21 +92,20 @@ const members = {
   serialized: note(optional(rawDict()), 'How the step is configured; given back as it was sent.'),
 };
 const KNOWN: ReadonlySet<string> = new Set(['id', ...Object.keys(members)]);
-export const runChange = object(
-  { id: fixed(uuid()), ...members, session_id: fixed(uuid()), session_name: fixed(str()) },
-  'RunUpdate',
-);
-export const runBody = object(
-  { id: note(uuid(), 'Identifier of the run, chosen by the client.'), ...members },
-  'RunCreate',
-);
-export const batchBody = object(
-  {
-    post: note(optional(list(runBody), []), 'New runs.'),
-    patch: note(optional(list(runBody), []), 'Changes of runs, which may be among the new ones.'),
-  },
-  'RunBatch',
-);
+export const runChange = object('RunUpdate', {
+  id: fixed(uuid()),
+  ...members,
+  session_id: fixed(uuid()),
+  session_name: fixed(str()),
+});
+export const runBody = object('RunCreate', {
+  id: note(uuid(), 'Identifier of the run, chosen by the client.'),
+  ...members,
+});
+export const batchBody = object('RunBatch', {
+  post: note(optional(list(runBody), []), 'New runs.'),
+  patch: note(optional(list(runBody), []), 'Changes of runs, which may be among the new ones.'),
+});
 const LISTS = ['post', 'patch'] as const;
 const LARGE_OF_RUN = /^((?:post|patch)\.\d+)(?:\.(.*))?$/s;
 const batchOutline = object({ post: optional(list(int()), []), patch: optional(list(int()), []) });

@@ -7,12 +7,23 @@ import {
   Describe,
   requireJson,
   Scope,
-  shape,
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
 import { readStream } from '@fairlead/edge';
-import { NotFound, requireSame } from '@fairlead/schema';
+import {
+  anyObject,
+  empty,
+  int,
+  list,
+  note,
+  NotFound,
+  nullable,
+  object,
+  requireSame,
+  str,
+  union,
+} from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
@@ -40,19 +51,16 @@ import { UploadThread } from '../../upload/upload-thread.service';
 const KEPT = { kept: 2 * MOST_BYTES, anyRatio: 128 * 1024 * 1024 };
 const OF_JSON = { member: MAX_APPEND_BYTES, run: MOST_BYTES, kept: KEPT.kept };
 const runPath = idPath('run_id');
-const { either, integer, list, noted, nullable, text } = shape;
+
 const REFUSED_NOTE =
   'Items that were not stored, at most a thousand, then one with their number; absent when all were stored.';
-const batchAnswer = shape.object('RunBatchAnswer', {
-  'refused?': noted(
+const batchAnswer = object('RunBatchAnswer', {
+  'refused?': note(
     list(
-      shape.object('RefusedItem', {
-        id: noted(nullable(text), 'Identifier of the run or feedback as it was sent; null when it has none.'),
-        loc: noted(
-          list(either(text, integer)),
-          'Place in the request: names of members and parts, positions in lists.',
-        ),
-        msg: noted(text, 'Reason in one sentence.'),
+      object('RefusedItem', {
+        id: note(nullable(str()), 'Identifier of the run or feedback as it was sent; null when it has none.'),
+        loc: note(list(union(str(), int())), 'Place in the request: names of members and parts, positions in lists.'),
+        msg: note(str(), 'Reason in one sentence.'),
       }),
     ),
     REFUSED_NOTE,
@@ -94,7 +102,7 @@ export class LiveRunsController {
     gives: ['Warning'],
   })
   @Answers({
-    202: shape.empty,
+    202: empty,
     404: 'There is no such session.',
     409: 'The id is taken, or the experiment was uploaded.',
   })
@@ -134,7 +142,7 @@ export class LiveRunsController {
     summary: 'Send many runs in parts',
     description:
       'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members; `feedback.<id>` is a feedback, which may come before its run; `attachment.<id>.<name>` is an attachment of a run. Those that can be stored are stored; `refused` has the others.',
-    body: { content: { 'multipart/form-data': shape.free } },
+    body: { content: { 'multipart/form-data': anyObject() } },
     takes: ['Content-Encoding', 'x-reason'],
     gives: ['Warning'],
   })
@@ -159,7 +167,7 @@ export class LiveRunsController {
     takes: ['Content-Encoding', 'x-reason'],
     gives: ['Warning'],
   })
-  @Answers({ 202: shape.empty, 400: 'It names another session.', 409: 'The experiment was uploaded.' })
+  @Answers({ 202: empty, 400: 'It names another session.', 409: 'The experiment was uploaded.' })
   async update(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
