@@ -4,7 +4,9 @@ import type {
   DeploymentStatusReportedMessage,
   PushCause,
   RevisionActivatedMessage,
+  RevisionSource,
   RevisionStatusChangedMessage,
+  SourceConfig as PublicSourceConfig,
 } from '@fairlead/contracts';
 import type { DomainEvent, Sealed } from '@fairlead/eventing';
 
@@ -28,29 +30,13 @@ export type DeploymentStatus = 'AWAITING_DATABASE' | 'READY' | 'UNUSED' | 'AWAIT
 export type ResourceSpec = { readonly [member: string]: Json };
 
 /** Members that can change without a new revision, or not at all. A member that was never set is absent. */
-export interface SourceConfig {
-  readonly integration_id?: string;
-  readonly repo_url?: string;
+export interface SourceConfig extends PublicSourceConfig {
   readonly deployment_type?: DeploymentType;
-  readonly build_on_push?: boolean;
-  /** Patterns of files; a push that changes none of them is not built. */
-  readonly build_on_push_paths?: readonly string[];
-  readonly custom_url?: string;
   readonly resource_spec?: ResourceSpec;
-  readonly listener_id?: string;
-  readonly listener_config?: { readonly cluster_namespace?: string };
-  readonly install_command?: string;
-  readonly build_command?: string;
 }
 
 /** Members that make a new revision when they change. `repo_commit_sha` is resolved by the service. */
-export interface SourceRevisionConfig {
-  readonly repo_ref?: string;
-  readonly graph_config_path?: string;
-  readonly image_uri?: string;
-  readonly source_tarball_path?: string;
-  readonly repo_commit_sha?: string;
-}
+export type SourceRevisionConfig = RevisionSource;
 
 /** A secret at rest: its value encrypted, and a keyed digest by which equal values are recognised. */
 export interface Secret {

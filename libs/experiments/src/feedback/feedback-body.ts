@@ -1,25 +1,8 @@
-import {
-  bool,
-  datetime,
-  type Infer,
-  instant,
-  int,
-  list,
-  literal,
-  type Loc,
-  note,
-  num,
-  object,
-  optional,
-  rawDict,
-  str,
-  union,
-  uuid,
-} from '@fairlead/schema';
+import { bool, datetime, type Infer, instant, literal, type Loc, note, object, optional, uuid } from '@fairlead/schema';
 import type { FeedbackAdded } from '../sessions/experiment';
 import type { OpaqueBody } from '../common/opaque-body.schema';
 import { sentScore } from './sent-score';
-import { CONFIG_NOTES, FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
+import { categories, configMembers, FEEDBACK_NOTES, feedbackMembers, sourceMetadata } from '../upload/upload-schema';
 
 export interface SentFeedback {
   readonly data: FeedbackAdded['data'];
@@ -31,33 +14,21 @@ export interface SentFeedback {
 
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 
-const anyText = () => str({ anyText: true });
 export const configSchema = object('FeedbackConfig', {
-  type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
-  min: note(optional(num()), CONFIG_NOTES.min),
-  max: note(optional(num()), CONFIG_NOTES.max),
+  ...configMembers,
   is_lower_score_better: note(optional(bool()), 'True: comparisons count a lower score as better. Default false.'),
-  categories: note(
-    optional(
-      list(
-        object({
-          value: note(num(), CONFIG_NOTES.value),
-          label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
-        }),
-      ),
-    ),
-    CONFIG_NOTES.categories,
-  ),
+  categories: categories(),
 });
 
+const { created_at, modified_at, key, score, value, comment, correction, extra } = feedbackMembers;
 export const feedbackBody = object('FeedbackCreateSchema', {
-  created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
-  modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
-  key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
-  score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
-  value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
-  comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
-  correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+  created_at,
+  modified_at,
+  key,
+  score,
+  value,
+  comment,
+  correction,
   feedback_group_id: note(
     optional(uuid()),
     'Accepted because clients send it; not kept, which the header `Warning` says.',
@@ -75,14 +46,14 @@ export const feedbackBody = object('FeedbackCreateSchema', {
     optional(
       object('FeedbackSource', {
         type: note(optional(literal(SOURCES), 'api'), FEEDBACK_NOTES.sourceType),
-        metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
+        metadata: sourceMetadata,
       }),
     ),
     FEEDBACK_NOTES.source,
   ),
   feedback_config: note(optional(configSchema), FEEDBACK_NOTES.config),
   error: note(optional(bool()), 'Accepted because clients send it; not kept, which the header `Warning` says.'),
-  extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
+  extra,
 });
 type GivenFeedback = Infer<typeof feedbackBody>;
 

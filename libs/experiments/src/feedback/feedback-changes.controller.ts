@@ -11,21 +11,17 @@ import {
   warnOfIgnored,
 } from '@fairlead/api';
 import {
-  bool,
   datetime,
   empty,
   fixed,
   type Infer,
   instant,
-  int,
   note,
-  num,
   object,
   optional,
   rawDict,
   requireSame,
   str,
-  union,
   uuid,
 } from '@fairlead/schema';
 import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
@@ -38,14 +34,14 @@ import { scoreData } from './feedback-body';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { found, Id, idPath, JSON_TEXT } from '../common/reading';
-import { FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
+import { feedbackMembers } from '../upload/upload-schema';
 
-const anyText = () => str({ anyText: true });
+const { score, value, comment, correction } = feedbackMembers;
 const changeBody = object('FeedbackUpdate', {
-  score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
-  value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
-  comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
-  correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+  score,
+  value,
+  comment,
+  correction,
   id: fixed(uuid()),
   key: fixed(str()),
   run_id: fixed(uuid()),

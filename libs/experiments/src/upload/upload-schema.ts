@@ -24,68 +24,79 @@ const SOURCES = ['app', 'api', 'model', 'auto_eval'] as const;
 /** Text that is stored as the JSON token it was sent as. */
 const anyText = () => str({ anyText: true });
 
-export const FEEDBACK_NOTES = {
-  key: 'What is scored, such as `correctness`; feedback with the same key is compared.',
-  score: 'The score: a number, or true and false, which count as 1 and 0 in statistics.',
-  value: 'Result that is no score, such as a category; given back as it was sent.',
-  comment: 'Explanation of the score.',
-  correction: 'What the output should have been.',
-  created_at: 'When the feedback was given. Default: the time of the request.',
-  modified_at: 'When the feedback was last changed. Default: the time of the request.',
-  source: 'Who gave the feedback. Default: `api`.',
-  sourceType: '`app`: a person in a user interface. `api`: a program. `model`: a model. `auto_eval`: an evaluator.',
-  sourceMetadata: 'Further facts about the source; given back as they were sent.',
-  config: 'How the scores of the key are to be read.',
-  extra: 'Further facts about the feedback; given back as they were sent.',
-} as const;
-export const CONFIG_NOTES = {
-  type: '`continuous`: a number in a range. `categorical`: one of the categories. `freeform`: anything.',
-  min: 'Lowest score of the range.',
-  max: 'Highest score of the range.',
-  categories: 'Scores that are used, for `categorical`.',
-  value: 'Score of the category.',
-  label: 'Name of the category.',
-} as const;
-
-const feedbackConfig = object('UploadedFeedbackConfig', {
-  type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
-  min: note(optional(num()), CONFIG_NOTES.min),
-  max: note(optional(num()), CONFIG_NOTES.max),
-  categories: note(
-    optional(
-      list(
-        object('FeedbackCategory', {
-          value: note(num(), CONFIG_NOTES.value),
-          label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
-        }),
-      ),
-    ),
-    CONFIG_NOTES.categories,
+/** Members of a configuration of feedback, in uploads and in requests of its own. */
+export const configMembers = {
+  type: note(
+    literal(['continuous', 'categorical', 'freeform']),
+    '`continuous`: a number in a range. `categorical`: one of the categories. `freeform`: anything.',
   ),
-});
+  min: note(optional(num()), 'Lowest score of the range.'),
+  max: note(optional(num()), 'Highest score of the range.'),
+};
+const categoryMembers = {
+  value: note(num(), 'Score of the category.'),
+  label: note(optional(str({ min: 1, anyText: true })), 'Name of the category.'),
+};
+
+/** Returns the member `categories` of a configuration; `title` names a category in the OpenAPI document. */
+export function categories(title?: string) {
+  const category = title === undefined ? object(categoryMembers) : object(title, categoryMembers);
+  return note(optional(list(category)), 'Scores that are used, for `categorical`.');
+}
 
 /** A number, or true and false for 1 and 0. */
 export const scoreSchema = union(num(), int(), bool());
 
+/** Members of feedback, in uploads and in requests of its own. */
+export const feedbackMembers = {
+  key: note(
+    str({ min: 1, max: 180 }),
+    'What is scored, such as `correctness`; feedback with the same key is compared.',
+  ),
+  score: note(optional(scoreSchema), 'The score: a number, or true and false, which count as 1 and 0 in statistics.'),
+  value: note(
+    optional(union(num(), int(), bool(), anyText(), rawDict())),
+    'Result that is no score, such as a category; given back as it was sent.',
+  ),
+  comment: note(optional(anyText()), 'Explanation of the score.'),
+  correction: note(optional(union(rawDict(), anyText())), 'What the output should have been.'),
+  created_at: note(optional(datetime()), 'When the feedback was given. Default: the time of the request.'),
+  modified_at: note(optional(datetime()), 'When the feedback was last changed. Default: the time of the request.'),
+  extra: note(optional(rawDict()), 'Further facts about the feedback; given back as they were sent.'),
+};
+export const FEEDBACK_NOTES = {
+  source: 'Who gave the feedback. Default: `api`.',
+  sourceType: '`app`: a person in a user interface. `api`: a program. `model`: a model. `auto_eval`: an evaluator.',
+  config: 'How the scores of the key are to be read.',
+} as const;
+export const sourceMetadata = note(
+  optional(rawDict()),
+  'Further facts about the source; given back as they were sent.',
+);
+
+const { key, score, value, comment, correction, created_at, modified_at, extra } = feedbackMembers;
 export const feedbackSchema = object('FeedbackCreateCoreSchema', {
-  key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
-  score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
-  value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
-  comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
+  key,
+  score,
+  value,
+  comment,
   feedback_source: note(
     optional(
       object('UploadedFeedbackSource', {
         type: note(literal(SOURCES), FEEDBACK_NOTES.sourceType),
-        metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
+        metadata: sourceMetadata,
       }),
     ),
     FEEDBACK_NOTES.source,
   ),
-  feedback_config: note(optional(feedbackConfig), FEEDBACK_NOTES.config),
-  created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
-  modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
-  correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
-  extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
+  feedback_config: note(
+    optional(object('UploadedFeedbackConfig', { ...configMembers, categories: categories('FeedbackCategory') })),
+    FEEDBACK_NOTES.config,
+  ),
+  created_at,
+  modified_at,
+  correction,
+  extra,
 });
 
 export const rowSchema = object('ExperimentResultRow', {
