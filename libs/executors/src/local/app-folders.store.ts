@@ -16,15 +16,13 @@ import {
 import { readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Command, OWN_FOLDERS, type User } from './mount-script.process';
-import { Namespaces } from './namespaces.process';
-import { OwnMounts } from './own-mounts.process';
+import { OWN_FOLDERS } from './mount-script.process';
+import { type Command, Namespaces, type User } from './namespaces.process';
 import { type ContainerImage, programFolders, type Recipe } from './recipe';
 import { removeStrays, strayBytes } from './stray-files.store';
 
 const run = promisify(execFile);
 
-/** A revision that was started here: enough to start it again. */
 export interface StartedRevision {
   readonly deploymentId: string;
   readonly tenantId: string;
@@ -33,7 +31,6 @@ export interface StartedRevision {
   /** Name of the folder of its build, or id of its image. */
   readonly build: string;
   readonly recipe: Recipe;
-  /** Image that it runs when it is a container. */
   readonly image?: ContainerImage;
 }
 
@@ -79,27 +76,21 @@ interface Confinement {
   readonly shared?: string;
 }
 
-/** The isolation of the commands of deployments, as far as it works. */
-interface Walls {
-  readonly namespaces: Namespaces;
-  readonly mounts: OwnMounts;
-}
-
 /**
  * The folders of deployments below one folder, each with a user and mounts of its own when the server is root, and
  * otherwise with namespaces, where the system allows them.
  */
 export class AppFolders {
-  private readonly walls: Walls;
+  private readonly namespaces: Namespaces;
 
   constructor(private readonly root: string) {
-    this.walls = { namespaces: new Namespaces(root), mounts: new OwnMounts(root) };
+    this.namespaces = new Namespaces(root);
   }
 
   /** Keeps what is started from now on from the files of the server, and from folders that are open to all. */
   confine(): Confinement {
-    const { namespaces, mounts } = this.walls;
-    return process.getuid?.() === 0 ? { shared: mounts.begin() } : { exposed: namespaces.begin() };
+    const why = this.namespaces.begin();
+    return process.getuid?.() === 0 ? { shared: why } : { exposed: why };
   }
 
   /** Makes the folder, and answers what earlier processes of the server have started; what still runs of it is ended. */
@@ -116,14 +107,13 @@ export class AppFolders {
     return found;
   }
 
-  /** The folder of a deployment, which is made when it is not there. */
   of(id: string): AppFolder {
     const path = join(this.root, id);
     if (!this.isMade(path)) this.make(path);
     const { uid, gid } = statSync(join(path, 'home'));
     // An earlier version has made it without.
     for (const name of OWN_FOLDERS) makeOwn(join(path, name), uid, gid);
-    return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid }, this.walls);
+    return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid }, this.namespaces);
   }
 
   /** Ends all processes of a deployment's user, and forgets its files, also those outside of its folder. */
@@ -177,23 +167,20 @@ export class AppFolders {
   }
 }
 
-/** The folder of one deployment. */
 export class AppFolder {
   constructor(
     readonly path: string,
     readonly user: User | undefined,
-    private readonly walls: Walls,
+    private readonly namespaces: Namespaces,
   ) {}
 
   /** Returns what starts a command as the deployment's user, or in its namespaces. */
   start(words: readonly string[], env: Command['env']): Command & { readonly user?: User } {
-    const { path, user, walls } = this;
-    if (!user) return walls.namespaces.enter(path, words, env);
-    const limited = [...LIMITED, ...words];
-    return walls.mounts.enter(path, user, limited, env) ?? { words: limited, env, user };
+    const { path, user, namespaces } = this;
+    const limited = user ? [...LIMITED, ...words] : words;
+    return namespaces.enter(path, limited, env, user) ?? { words: limited, env, user };
   }
 
-  /** Environment variables of every command of the deployment. */
   environment(): Record<string, string> {
     return {
       PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
@@ -223,7 +210,6 @@ export class AppFolder {
     return join(this.path, 'builds', name);
   }
 
-  /** An empty folder for a build, of the deployment's user. */
   async emptyBuild(name: string): Promise<string> {
     const folder = this.build(name);
     await this.removeBuild(name);
@@ -232,7 +218,6 @@ export class AppFolder {
     return folder;
   }
 
-  /** The recipe of a build that is complete. */
   recipe(name: string): Recipe | undefined {
     return readJson(`${this.build(name)}.json`) as Recipe | undefined;
   }
@@ -249,7 +234,6 @@ export class AppFolder {
     writeWhole(join(this.path, 'app.json'), JSON.stringify(app));
   }
 
-  /** Removes all builds but the newest ones and those of `used`. */
   async prune(used: readonly string[]): Promise<void> {
     const folder = join(this.path, 'builds');
     const names = readdirSync(folder).filter((name) => !name.endsWith('.json') && !used.includes(name));
@@ -272,7 +256,6 @@ export class AppFolder {
     if (which === 'proof') await this.clear('proof');
   }
 
-  /** Removes what is in one of its folders. */
   async clear(name: 'proof' | 'tmp' | 'shm'): Promise<void> {
     await this.run('find', [join(this.path, name), '-mindepth', '1', '-delete']);
   }
@@ -298,15 +281,15 @@ export class AppFolder {
 
   /** Bytes on the disk, of its folder and of what its user has in folders that are open to all. */
   async bytes(): Promise<number> {
-    const { path, user, walls } = this;
-    return (await this.size()) + (user && !walls.mounts.isUsed ? await strayBytes(user.uid, dirname(path)) : 0);
+    const { path, user, namespaces } = this;
+    return (await this.size()) + (user && !namespaces.isUsed ? await strayBytes(user.uid, dirname(path)) : 0);
   }
 
   /** Removes files that are for a short time, wherever its programs have put them. */
   async clearShortLived(): Promise<void> {
-    const { path, user, walls } = this;
+    const { path, user, namespaces } = this;
     for (const name of ['tmp', 'shm'] as const) await this.clear(name);
-    if (user && !walls.mounts.isUsed) await removeStrays(user.uid, dirname(path));
+    if (user && !namespaces.isUsed) await removeStrays(user.uid, dirname(path));
   }
 
   /**
@@ -322,7 +305,6 @@ export class AppFolder {
     return 1024 * found.reduce((total, size) => total + Number(size), 0);
   }
 
-  /** Ends every process of the deployment's user, where it has one. */
   killAll(): void {
     const { user } = this;
     if (!user || !existsSync('/proc/self/status')) return;
@@ -342,14 +324,12 @@ export class AppFolder {
     rmdirSync(this.build(name));
   }
 
-  /** Runs a command as the deployment's user. */
   private run(command: string, args: readonly string[], limits: ExecFileOptions = {}): Promise<{ stdout: string }> {
     const { words, env, user } = this.start([command, ...args], { PATH: '/usr/bin:/bin' });
     return run(words[0]!, words.slice(1), { cwd: '/', env, ...limits, encoding: 'utf8', ...user });
   }
 }
 
-/** Ids of the processes of a user that have not ended. */
 function processesOf(uid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -6,7 +6,7 @@ import { GATE, WATCHED } from '../command/child.process';
 import type { StreamLevel, TakeLevel } from './app-logs.store';
 import type { RunningProgram } from './running/serving.process';
 import { ControlGroup } from './control-groups.process';
-import type { User } from './mount-script.process';
+import type { User } from './namespaces.process';
 import {
   type Endpoint,
   type GroupUse,
@@ -33,9 +33,7 @@ interface Program {
   readonly user?: User;
   /** Where it listens; absent when it is no server. */
   readonly port?: number;
-  /** Bytes of memory that its processes may use together. */
   readonly memory?: number;
-  /** Limits a process and all that it starts, given its id. */
   readonly limit?: (pid: number) => ControlGroup;
 }
 
@@ -46,7 +44,6 @@ export class AppProcess implements RunningProgram {
   exitCode: number | null = null;
   private readonly child: ChildProcess;
   private readonly port: number | undefined;
-  /** Why it was ended. */
   private why: string | undefined;
   private isOver = false;
   /** Resolves when nothing of it is left; undefined while nobody stops it. */
@@ -54,7 +51,6 @@ export class AppProcess implements RunningProgram {
   /** Holds what has left the process group, too. */
   private readonly group: ControlGroup;
   private hasToldRefusal = false;
-  /** Parts of its output that are being taken. */
   private taking = 0;
 
   constructor(
