@@ -13,16 +13,13 @@ export type TakeLevel = (stream: StreamLevel, text: string) => unknown;
 export interface LogLimits {
   /** Bytes of the lines that are kept, each counted with OVERHEAD more. */
   readonly bytes: number;
-  /** Most lines of a program that are kept in a second. */
   readonly rate: number;
 }
 
 /** The lines of all programs. They share memory: who has none left forgets the lines that are least likely to be read. */
 export class AllLogs {
-  /** Lines since the server was started. */
   kept = 0;
   dropped = 0;
-  /** Bytes of the lines that are kept. */
   bytes = 0;
   readonly programs = new Set<AppLogs>();
 
@@ -55,7 +52,6 @@ const GAP = 1000;
 /** The last lines that a program wrote, without the secrets of its deployment. */
 export class AppLogs {
   private entries: ProgramLine[] = [];
-  /** Index of the oldest line that is kept. */
   private first = 0;
   private bytes = 0;
   private next = Date.now() * IDS_PER_MS;
@@ -63,7 +59,6 @@ export class AppLogs {
   private since = -Infinity;
   private taken = 0;
   private dropped = 0;
-  /** When it was written or read the last time (ms). */
   private lastUse = -Infinity;
 
   constructor(
@@ -74,7 +69,6 @@ export class AppLogs {
 
   /** The last line of the program that says something, cut; empty when there is none. */
   lastLine = '';
-  /** Lines that the program has written. */
   written = 0;
 
   /** Lines that are kept, the oldest first; ids of neighbours differ by one. */
@@ -83,7 +77,6 @@ export class AppLogs {
     return this.entries.slice(this.first);
   }
 
-  /** Takes what one process writes. */
   output(secrets: Iterable<string>): ProcessOutput {
     return new ProcessOutput(new Redaction(secrets), {
       room: () => this.room(),
@@ -101,12 +94,10 @@ export class AppLogs {
     this.keep(levelOf(message, stream), message);
   }
 
-  /** Adds what the server says of the program. */
   say(message: string): void {
     this.keep('ERROR', message);
   }
 
-  /** Lines that may still come in this second. */
   private room(): number {
     const now = performance.now();
     if (now - this.since >= WINDOW_MS) {
@@ -136,13 +127,11 @@ export class AppLogs {
     return one === two ? this.lastUse < other.lastUse : !one;
   }
 
-  /** Forgets its lines for those of others, and says so. */
   giveWay(): void {
     this.forget();
     this.push('WARNING', 'Earlier lines were dropped: the logs of all deployments together had reached their limit.');
   }
 
-  /** Forgets its lines. */
   forget(): void {
     this.all.bytes -= this.bytes;
     this.all.programs.delete(this);
@@ -179,17 +168,13 @@ export class AppLogs {
   }
 }
 
-/** Where the lines of a process go. */
 interface LineSink {
-  /** Number of lines that may still come in this second. */
   room(): number;
   add(message: string, stream: StreamLevel): void;
   drop(count: number): void;
 }
 
-/** Output of one process, as lines without secrets. */
 class ProcessOutput {
-  /** Its last lines, each of them cut. */
   readonly last: string[] = [];
   private readonly streams: Readonly<Record<StreamLevel, LogLines>>;
 
@@ -208,7 +193,6 @@ class ProcessOutput {
     this.remember(lines.safe(some.left.slice(-LAST_LINES)));
   }
 
-  /** Takes what is left when both streams have ended. */
   end(): void {
     for (const stream of ['INFO', 'WARNING'] as const) this.take(stream, this.streams[stream].end());
   }

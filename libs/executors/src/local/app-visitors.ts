@@ -21,7 +21,6 @@ export class AppVisitors {
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** The code of a new link. */
   invite(deploymentId: string): string {
     return add(this.links, { deploymentId, until: this.now() + LINK_MS });
   }
@@ -34,7 +33,6 @@ export class AppVisitors {
     return link.until > this.now() ? add(this.visitors, { ...link, until: this.now() + VISIT_MS }) : undefined;
   }
 
-  /** True when a browser may see the pages of a deployment. */
   knows(deploymentId: string, token: string): boolean {
     const visit = this.visitors.get(printOf(token));
     return visit?.deploymentId === deploymentId && visit.until > this.now();

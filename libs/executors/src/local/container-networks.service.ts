@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { type EngineClient, EngineRefused } from './engine.client';
 
-/** A network of containers on this machine. */
 export interface ContainerNetwork {
   readonly name: string;
   readonly subnet: string;

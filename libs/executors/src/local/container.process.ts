@@ -10,7 +10,6 @@ const GRACE_S = 5;
 /** Time for which its output is read after its end (ms), and most bytes of it: the engine keeps no more. */
 const DRAIN_MS = 10_000;
 const DRAIN_BYTES = 16 * 1024 ** 2;
-/** Interval between measurements of the files that it has written (ms). */
 const SIZE_MS = 5000;
 /** Number of these looks between two at volumes, for which the engine counts the files of all its volumes. */
 const VOLUMES_EVERY = 12;
@@ -21,7 +20,6 @@ const VOLUMES_EVERY = 12;
 const LOST_MS = 5000;
 const HEADER_BYTES = 8;
 const STANDARD_ERROR = 2;
-/** Exit code of what was ended by SIGKILL. */
 const KILLED = 137;
 
 interface Stats {
@@ -161,7 +159,6 @@ export class ContainerProcess implements RunningProgram {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Notes what it uses, as often as the engine tells it. */
   private async measure(): Promise<void> {
     const { signal } = this.over;
     let before: Stats | undefined;

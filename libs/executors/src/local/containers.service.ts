@@ -13,7 +13,6 @@ import { EngineClient, EngineRefused, jsonLines } from './engine.client';
 import type { ContainerImage, EngineKind } from './recipe';
 import { RunsGateways } from './runs-gateway.http';
 
-/** A container that is to be started. */
 interface Wanted {
   readonly deploymentId: string;
   readonly revisionId: string;
@@ -21,10 +20,8 @@ interface Wanted {
   readonly env: Readonly<Record<string, string>>;
   /** Port of this machine; absent for what is no server. */
   readonly port?: number;
-  /** Command that runs in place of the one that its image names. */
   readonly command?: readonly string[];
   readonly memory?: number;
-  /** Bytes of files that it may write. */
   readonly disk?: number;
   readonly cores?: number;
   /** Where this server listens, if the container is to send runs to it; its environment then has what it needs for that. */
@@ -42,13 +39,11 @@ interface Given {
 
 export const NO_ENGINE = 'This machine has no container engine: neither Docker nor Podman answers.';
 const GONE = { docker: 'Docker does not answer.', podman: 'Podman does not answer.' };
-/** Where Docker and Podman listen. */
 const SOCKETS = [
   '/var/run/docker.sock',
   '/run/podman/podman.sock',
   ...['podman/podman.sock', 'docker.sock'].map((name) => join(process.env.XDG_RUNTIME_DIR ?? '/run/none', name)),
 ];
-/** Variables of the server that Podman gets too. */
 const PODMAN_ENV = /^(PATH|HOME|XDG_RUNTIME_DIR|CONTAINERS_\w+|https?_proxy|no_proxy)$/i;
 const STARTING_MS = 30_000;
 const PAUSE_MS = 50;
@@ -66,7 +61,6 @@ const ENDPOINT = 'LANGSMITH_ENDPOINT';
 /** The containers of deployments, in the engine of this machine: Docker, or Podman, which is started when it is installed. */
 export class Containers {
   private readonly installation: string;
-  /** Ids of the images that this server has fetched. */
   private readonly fetched = new Set<string>();
   private readonly clients: readonly EngineClient[];
   private opening: Promise<EngineClient[]> | undefined;
@@ -76,7 +70,6 @@ export class Containers {
   private readonly live = new Set<string>();
   /** Engines that hold nothing of this installation which belongs to none of them. */
   private readonly cleared = new Set<EngineClient>();
-  /** Engines in which containers were started. */
   private readonly used = new Set<EngineClient>();
   private readonly networks: ContainerNetworks;
   private readonly gateways = new RunsGateways();
@@ -241,7 +234,6 @@ export class Containers {
     throw kind === undefined ? new StepFailed(NO_ENGINE) : new ExecutorUnreachable(GONE[kind]);
   }
 
-  /** Engines that answer. */
   private async open(): Promise<EngineClient[]> {
     const all = [...this.clients, ...(this.podman ? [this.podman.client] : [])];
     const answers = await Promise.all(all.map((engine) => engine.answers()));
@@ -325,7 +317,6 @@ async function inspect(engine: EngineClient, reference: string): Promise<FoundIm
 
 interface Pull {
   readonly reference: string;
-  /** Bytes of its layers. */
   readonly most: number;
   readonly signal: AbortSignal;
   readonly log: (line: string) => Promise<void>;

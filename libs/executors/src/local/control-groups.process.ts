@@ -4,17 +4,13 @@ import { totalmem } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Names of the controllers with which Linux limits a group. */
 const CONTROLLERS = ['cpu', 'memory', 'pids'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
 /** Limits of the processes of one program together; members that are missing are not limited. */
 export interface GroupLimits {
-  /** Processor cores. */
   readonly cores?: number;
-  /** Bytes of memory. */
   readonly memory?: number;
-  /** Processes and threads. */
   readonly processes?: number;
 }
 
@@ -46,7 +42,6 @@ export const PROGRAM_PROCESSES = 512;
 
 /** Limits what programs use with control groups of Linux, where the server may make them. */
 export class ControlGroups {
-  /** Name of the group that holds those of programs. */
   readonly name: string;
   private readonly places = new Map<Controller, Place>();
 
@@ -85,7 +80,6 @@ export class ControlGroups {
     return new Set(this.places.keys());
   }
 
-  /** Limits a process, and all that it starts from then on. */
   limit(pid: number, limits: GroupLimits): ControlGroup {
     const name = randomUUID();
     const made = new Set<string>();
@@ -141,7 +135,6 @@ export class ControlGroups {
   }
 }
 
-/** The control group of one program. */
 export class ControlGroup {
   /** `held`: which of its folders limits what. */
   constructor(
@@ -187,12 +180,10 @@ export class ControlGroup {
     return this.killed() ?? (this.refused() === undefined ? how : processes);
   }
 
-  /** Ends its processes and removes it. */
   end(): Promise<void> {
     return removeAll([...this.folders]);
   }
 
-  /** A number in the first of these files that is there. */
   private number(controller: Controller, pattern: RegExp, ...files: readonly string[]): number | undefined {
     const folder = this.held.get(controller);
     const file = folder && files.map((name) => join(folder, name)).find((path) => existsSync(path));
@@ -312,7 +303,6 @@ function killAll(group: string): void {
   }
 }
 
-/** Ends the processes of groups and removes them. */
 async function removeAll(groups: readonly string[]): Promise<void> {
   for (let left = TRIES; left > 0; left--) {
     for (const group of groups) killAll(group);

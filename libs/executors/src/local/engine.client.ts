@@ -6,7 +6,6 @@ import type { EngineKind } from './recipe';
 /** Time limit for an answer of the engine, unless something is waited for (ms). */
 const LIMIT_MS = 60_000;
 const PING_MS = 5000;
-/** Longest answer that is read (bytes). */
 const LONGEST = 4 * 1024 ** 2;
 
 interface Call {

@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Resources that the processes of a group use together. */
 export interface GroupUse {
   readonly memory_bytes: number;
   /** Since the look before; null at the first one. */
   readonly cpu_cores: number | null;
 }
 
-/** A process, as the system counts it. */
 interface ProcessUse {
   readonly pid: number;
   readonly parent: number;
@@ -21,7 +19,6 @@ interface ProcessUse {
 
 interface Followed {
   readonly told: (use: GroupUse) => void;
-  /** The look before. */
   seen?: { readonly at: number; readonly cpu_seconds: number };
 }
 
@@ -69,7 +66,6 @@ export function isAlive(group: number): boolean {
   return processes().some((one) => one.group === group);
 }
 
-/** True when a process is left. */
 export function isRunning(pid: number): boolean {
   return useOf(String(pid)) !== undefined;
 }
@@ -111,7 +107,6 @@ export function listeningOf(pid: number): Endpoint[] | undefined {
   return listening().flatMap(({ port, address, link }) => (links.has(link) ? { port, address } : []));
 }
 
-/** Where a socket listens. */
 export interface Endpoint {
   readonly port: number;
   /** `any` for all addresses of IPv4, and of IPv6 unless the socket refuses that. */
@@ -122,7 +117,6 @@ export interface Endpoint {
 interface Listening extends Endpoint {
   readonly uid: number;
   readonly link: string;
-  /** Connections that it has not taken yet. */
   readonly waiting: number;
 }
 

@@ -15,13 +15,11 @@ import {
 } from './recipes/source-tree';
 import { dependenciesOf } from './recipes/workspace';
 
-/** Command that starts the result of a build. */
 export interface Recipe {
   /** Folder of the source in which all commands run, '.' for its root. */
   readonly folder: string;
   /** Shell command that serves on $PORT. */
   readonly start: string;
-  /** Shell command that runs once before the program is started. */
   readonly release?: string;
   /** Folders of programs that were installed for the build, as a shell writes them. */
   readonly programs?: readonly string[];
@@ -33,12 +31,9 @@ export interface Recipe {
   readonly langgraph: boolean;
 }
 
-/** Commands that build a source and then start it. */
 export interface BuildPlan {
   readonly recipe: Recipe;
-  /** Commands that install packages, in order. */
   readonly install: readonly Command[];
-  /** Commands that follow. */
   readonly build: readonly Command[];
   /** Sentences for the log about what is not done. */
   readonly warnings: readonly string[];
@@ -50,7 +45,6 @@ export interface BuildPlan {
 export interface ContainerImage {
   /** Id of its contents: its name may stand for another one later. */
   readonly id: string;
-  /** Port at which its program listens. */
   readonly port: number;
   /** True when this server has pulled it, and may remove it again. */
   readonly pulled: boolean;
@@ -58,7 +52,6 @@ export interface ContainerImage {
   readonly engine?: EngineKind;
 }
 
-/** The container engines that are known. */
 export type EngineKind = 'docker' | 'podman';
 
 export interface Wanted {

@@ -17,13 +17,11 @@ const REFUSAL = JSON.stringify({ detail: 'This address only takes runs, with the
  * opens nothing but the routes that take runs.
  */
 class RunsGateway {
-  /** Containers that use it. */
   users = 0;
   readonly address: string;
   private readonly server: Server;
   private listening: Promise<unknown> | undefined;
   private readonly own = new BlockList();
-  /** Open connections by the address of the container. */
   private readonly open = new Map<string, number>();
 
   constructor(
@@ -83,21 +81,16 @@ class RunsGateway {
   }
 }
 
-/** Access of a container to the gateway of its network. */
 interface RunsAccess {
-  /** Where the container reaches it. */
   readonly address: string;
   /** Begins to listen, unless it does: Podman makes the address when a container of the network starts. @throws Error */
   listen(): Promise<unknown>;
-  /** To be called when the container has ended. */
   end(): void;
 }
 
-/** The gateways of networks that have containers. */
 export class RunsGateways {
   private readonly all = new Map<string, RunsGateway>();
 
-  /** `target`: address of this server. */
   async use(network: ContainerNetwork, target: string): Promise<RunsAccess> {
     const port = await freePort();
     const gateway = this.all.get(network.gateway) ?? new RunsGateway(network, port, target);

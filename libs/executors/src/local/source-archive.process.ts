@@ -10,7 +10,6 @@ import { isOfRecord } from '../port/of-record';
 import type { AppFolder } from './app-folders.store';
 
 interface Unpacking {
-  /** Bytes when it is unpacked. */
   readonly most: number;
   /** Turns a command into one that runs as the deployment. */
   readonly start: AppFolder['start'];
@@ -60,7 +59,6 @@ export async function unpack(
 
 interface Check {
   readonly root: string;
-  /** True when links inside the archive are unpacked. */
   readonly links: boolean;
   /** An archive may hold millions of files: they are looked at no longer than the step lasts. */
   readonly signal: AbortSignal;

@@ -5,7 +5,6 @@ import { quotedAlways } from './recipes/source-tree';
 
 const run = promisify(execFile);
 
-/** Folders in which every user of a machine may make files. */
 const OPEN = ['/tmp', '/var/tmp', '/dev/shm', '/dev/mqueue', '/run/lock'];
 /** Seconds that looking through them may take: others may have millions of files there. */
 const LONGEST_S = 30;
@@ -42,7 +41,6 @@ async function look(uid: number, own: string, action: string): Promise<string> {
   return stdout ?? '';
 }
 
-/** Objects of System V that a user has made. */
 function objectsOf(uid: number, kind: keyof typeof SYSTEM_V): { readonly id: string; readonly bytes: number }[] {
   try {
     const [head = '', ...lines] = readFileSync(`/proc/sysvipc/${kind}`, 'utf8').trim().split('\n');

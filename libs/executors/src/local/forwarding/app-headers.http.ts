@@ -18,7 +18,6 @@ export interface Reached {
   readonly for: string;
 }
 
-/** Headers that hold for one connection only. */
 const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding'],
   'upgrade',

@@ -19,7 +19,6 @@ const LIMITS: Limits = { ofWorkspace: 500, ofDeployment: 250, silent: 30_000 };
 /** Time for one side to take the data that the other one sent before its end (ms). */
 const END_MS = 2000;
 
-/** A deployment to which a client wants a WebSocket, and a connection to its program. */
 interface Wanted {
   readonly entered: Entered;
   readonly to: Socket;
@@ -29,9 +28,7 @@ interface Wanted {
   readonly reached: Reached;
 }
 
-/** The WebSockets between clients and programs. */
 export class AppSockets {
-  /** Open ones by workspace and by deployment. */
   private readonly open = new Map<string, number>();
   private readonly limits: Limits;
 
@@ -87,13 +84,11 @@ export class AppSockets {
   }
 }
 
-/** Response of a program, and the connection to it when it accepts. */
 interface Offered {
   readonly answer: IncomingMessage;
   readonly program?: Socket;
 }
 
-/** Asks a program for a WebSocket. @throws Unavailable */
 function offer({ raw, url }: FastifyRequest, { to, kind, reached }: Wanted): Promise<Offered> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
@@ -114,7 +109,6 @@ function offer({ raw, url }: FastifyRequest, { to, kind, reached }: Wanted): Pro
   });
 }
 
-/** The head of the answer that accepts a WebSocket. */
 function headOf(answer: IncomingMessage, id: string, kind: Kind, reached: Reached): Buffer {
   const ours = { connection: 'Upgrade', upgrade: 'websocket', 'x-request-id': id };
   const headers = { ...responseHeaders(answer, kind, reached), ...ours };

@@ -4,7 +4,6 @@ export const SERVICE_RESTART = 1012;
 /** A ping without a payload, as a server sends it. */
 export const PING = Buffer.from([0x89, 0]);
 
-/** The frame by which a server closes a WebSocket. */
 export function closeFrame(code: number): Buffer {
   return Buffer.from([0x88, 2, code >> 8, code & 0xff]);
 }
@@ -15,7 +14,6 @@ const CLOSE = 8;
 export class FrameFollower {
   /** Bytes of the head of a frame that have come, while it is not complete. */
   private head: number[] = [];
-  /** Bytes of the payload that have yet to come. */
   private left = 0;
   /** True when this side has closed: nothing may be sent after that. */
   hasClosed = false;
@@ -25,7 +23,6 @@ export class FrameFollower {
     return this.head.length === 0 && this.left === 0;
   }
 
-  /** Takes what comes next. */
   take(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;) {
       if (this.left > 0) {

@@ -17,9 +17,7 @@ export interface NodeProject {
   readonly setUp: readonly Command[];
   readonly install: readonly Command[];
   readonly build: readonly Command[];
-  /** Runs the script `start`; undefined when there is none. */
   readonly start: string | undefined;
-  /** Folders of programs, as a shell writes them. */
   readonly programs: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -100,7 +98,6 @@ async function buildsOf(
   return [...needs.map((one) => ({ run: run(one, 'build'), hint: BUILD_HINT })), ...last];
 }
 
-/** True when the workspace is built by Turborepo. */
 async function hasTurbo(tree: SourceTree, { folder, manifest }: Package): Promise<boolean> {
   const settings = await tree.text(posix.join(folder, 'turbo.json'));
   return 'turbo' in dependenciesOf(manifest) && /"build"\s*:/.test(settings ?? '');

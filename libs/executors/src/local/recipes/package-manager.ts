@@ -8,11 +8,9 @@ export interface Manager {
   readonly name: ManagerName;
   /** Commands that install the package manager itself; none for npm. */
   readonly setUp: readonly Command[];
-  /** Folder of its programs, as a shell writes it. */
   readonly programs: string | undefined;
   /** Runs in the folder of the lock file. */
   readonly install: readonly Command[];
-  /** Runs a script of package.json. */
   readonly script: (name: string) => string;
   readonly warnings: readonly string[];
 }
@@ -55,7 +53,6 @@ export async function managerOf(tree: SourceTree, root: string, manifest: Member
   return { name, ...own, ...commands, warnings: [...warnings, ...own.warnings] };
 }
 
-/** Members of package.json about its package manager. */
 function namedBy({ packageManager, devEngines }: Members) {
   if (typeof packageManager === 'string') {
     const [, name, version, checksum] = /^([\w-]+)(?:@([^+]+)(?:\+(.+))?)?$/.exec(packageManager) ?? [];
@@ -154,7 +151,6 @@ function isClassic(version: string): boolean {
   return /^\D*[01]\b/.test(version);
 }
 
-/** Longest text in YAML that is read (characters). */
 const LONGEST_YAML = 65_536;
 
 /** The object in a text in YAML; an empty one when there is none. */

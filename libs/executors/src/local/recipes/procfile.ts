@@ -11,7 +11,6 @@ export function readProcfile(text: string): ReadonlyMap<string, string> {
   return new Map(found);
 }
 
-/** Seconds before a worker that ended is started again. */
 const PAUSE = 5;
 
 /** A command that runs a worker beside the program, with which it ends; a worker that ends is started again. */

@@ -137,7 +137,6 @@ async function packageIn(
   ];
 }
 
-/** Puts folders on the path of Python. */
 function onPath(from: string, folders: readonly string[]): string {
   const target = '"$(python -c \'import sysconfig; print(sysconfig.get_path("purelib"))\')/fairlead.pth"';
   const lines = folders.map((one) => `"$PWD"/${quoted(posix.relative(from, one) || '.')}`);

@@ -2,24 +2,20 @@ import { posix } from 'node:path';
 
 /** The source of a revision, as far as it says how to build and start it. Paths are relative to its root. */
 export interface SourceTree {
-  /** Paths of its files. */
   readonly files: ReadonlySet<string>;
   /** The text of a file; undefined when there is none, or it is too long. */
   readonly text: (path: string) => Promise<string | undefined>;
 }
 
-/** A shell command of a build. */
 export interface Command {
   readonly run: string;
   /** The part of it that tells what it does; absent: all of it. */
   readonly shown?: string;
   /** Consequence of a failure: a sentence for the log, and another command where there is one. */
   readonly otherwise?: { readonly says: string; readonly run?: string };
-  /** A sentence for the reason when it fails for good. */
   readonly hint?: string;
 }
 
-/** A JSON object of unknown members. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /** The source names nothing that can be built or started; the message is a sentence. */
@@ -58,7 +54,6 @@ export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The strings of a list; none when the value is no list. */
 export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }

@@ -10,16 +10,13 @@ export interface Package {
 
 /** A package of a source, and the workspace that it is in. */
 export interface Workspace {
-  /** The folder in which packages are installed. */
   readonly root: Package;
   readonly own: Package;
   /** Packages of the workspace that the own one needs, those first that others need. */
   readonly needed: readonly Package[];
 }
 
-/** Packages of a workspace whose package.json is read. */
 const MOST_PACKAGES = 500;
-/** Members of package.json that name other packages. */
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
 
 /** The package in a folder or above it; undefined when there is none. @throws NoRecipe when the source lacks its workspace */
@@ -90,7 +87,6 @@ function fits<T>(
   return pattern.slice(at).every((one) => one === star);
 }
 
-/** Packages that one needs, itself not included. */
 async function neededBy(
   tree: SourceTree,
   { root, own, patterns }: { readonly root: Package; readonly own: Package; readonly patterns: readonly string[] },

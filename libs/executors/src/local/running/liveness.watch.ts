@@ -5,7 +5,6 @@ import { answers, connects } from './readiness.watch';
 
 /** Check of a process of a program that has been ready. */
 export interface Looks {
-  /** Milliseconds between two looks. */
   readonly every: number;
   /** Looks in a row that find its port closed after which it is started again. */
   readonly closed: number;
@@ -20,18 +19,13 @@ export interface Looks {
 /** Looks in a row that find nothing wrong before a process is said to be unresponsive. */
 const PATIENCE = 2;
 
-/** A process that is looked at. */
 interface Looked {
   readonly port: number;
-  /** A path that it answers whenever it runs. */
   readonly health: string | undefined;
-  /** True while it works on a request. */
   readonly isBusy: boolean;
-  /** Grows with every line that it writes. */
   readonly signs: number;
 }
 
-/** Decision about the process. */
 interface Verdicts {
   /** `null`: it answers again. */
   readonly trouble: (sentence: string | null) => void;

@@ -34,7 +34,6 @@ export class PortTaken extends StepFailed {}
 
 /** Milliseconds after which a port that stays open shows that a program is ready which answers no HTTP. */
 const OPEN_MS = 5000;
-/** Milliseconds for an answer. */
 const ANSWER_MS = 5000;
 
 /**

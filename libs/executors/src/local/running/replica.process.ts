@@ -13,30 +13,24 @@ export interface Pauses {
 /** Facts about a process that are kept while it is replaced, stopped or put to sleep. */
 export interface ReplicaRecord {
   restarts: number;
-  /** Why it ended or did not start the last time. */
   lastError: string | null;
 }
 
-/** Services that a replica uses, and the reports that it makes. */
 interface Surroundings {
   readonly pauses: Pauses;
   readonly looks: Looks;
-  /** Lines that its program has written. */
   readonly lines: () => number;
   /** The program to run now; undefined when nothing is to run. */
   readonly next: () => Promise<Runnable | undefined>;
   readonly start: (program: Runnable, signal: AbortSignal) => Promise<Serving>;
-  /** It is ready, has ended or did not start. */
   readonly changed: () => void;
   /** It knows for the first time what it runs. */
   readonly found: (program: Runnable) => void;
   /** There is nothing to run, or what runs it cannot be reached and nobody waits for it: it does not go on. */
   readonly gaveUp: () => void;
-  /** True when somebody waits for it. */
   readonly isUsed: () => boolean;
   /** Its process does not answer, and is about to be started again. */
   readonly lost: (sentence: string) => void;
-  /** Takes sentences about its end, and about what follows. */
   readonly said: (sentences: string) => void;
   /** It has ended by itself. Returns true when it is not to be started again, because another one takes its place. */
   readonly ended: (serving: Serving, sentence: string) => boolean;
@@ -80,7 +74,6 @@ export class Replica {
     return started;
   }
 
-  /** Starts it, as often as it takes. */
   keep(): void {
     this.starting = this.tryOn();
   }

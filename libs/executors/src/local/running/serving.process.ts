@@ -9,7 +9,6 @@ import type { Endpoint, GroupUse } from '../process-use.watch';
 import { freePort, PortTaken, requireOwner, untilReady } from './readiness.watch';
 import { portAdvice, waitingFor } from './wanted-port';
 
-/** A program that was started. */
 export interface RunningProgram {
   /** Resolves with its end, in words for a sentence, once its output has been passed on; never rejects. */
   readonly ended: Promise<string>;
@@ -31,19 +30,14 @@ export interface RunningProgram {
 export interface Runnable {
   readonly revision: StartedRevision;
   readonly folder: AppFolder;
-  /** Number of processes that it should have. */
   readonly scale: number;
-  /** True when it runs also while nobody uses it. */
   readonly isAlwaysOn: boolean;
-  /** Takes what a rollout says of it while it starts. */
   readonly say?: (text: string) => void;
   /** Closes a port to others; answers what opens it again. */
   readonly guard: (port: number) => Promise<() => void>;
-  /** To be called for each process of it. */
   readonly launch: () => Launch;
   /** Starts it with an environment at a port of this machine, and tells what it writes. @throws StepFailed */
   readonly run: (env: Readonly<Record<string, string>>, port: number, told: TakeLevel) => Promise<RunningProgram>;
-  /** Starts a command with an environment where it would run. @throws StepFailed */
   readonly runCommand: (
     env: Readonly<Record<string, string>>,
     words: readonly string[],
@@ -51,18 +45,14 @@ export interface Runnable {
   ) => Promise<RunningProgram>;
 }
 
-/** Environment and secrets of one process of a program. */
 interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** To be called when the process has ended. */
   readonly ended: () => void;
 }
 
-/** A request that a program works on. */
 export interface Entered {
   readonly port: number;
-  /** To be called when the request has ended. */
   readonly end: () => void;
   /**
    * Ends the request, but not its connection, as for a WebSocket: nothing waits for it, and `close` is called before the
@@ -80,7 +70,6 @@ const SAY_AFTER_MS = 10_000;
 /** Ports at which a process is started, one after the other, while other users take them. */
 const MOST_PORTS = 3;
 
-/** A process of a program that is ready. */
 export class Serving {
   readonly since = Date.now();
   /** Grows with every request that is given to one of the processes. */
@@ -102,7 +91,6 @@ export class Serving {
     return this.requests + this.connections.size;
   }
 
-  /** True while it works on a request. */
   get isWorking(): boolean {
     return this.requests > 0;
   }

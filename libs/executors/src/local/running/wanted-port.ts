@@ -1,18 +1,14 @@
 import type { Endpoint } from '../process-use.watch';
 
-/** Condition for a program to be ready. */
 interface Wanted {
   readonly port: number;
-  /** Path that it has to answer; undefined: it only has to take connections. */
   readonly health?: string;
   /** True when the port is that of a container, which its image names. */
   readonly isContainer?: boolean;
 }
 
-/** Ports that a sentence names. */
 const MOST_NAMED = 5;
 
-/** Says what is waited for until a program is ready. */
 export function waitingFor({ port, health, isContainer }: Wanted): string {
   const where = isContainer ? 'at the port of its image' : `at port ${port} (the value of PORT)`;
   return health === undefined
