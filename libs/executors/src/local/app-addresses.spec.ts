@@ -29,13 +29,13 @@ afterEach(async () => {
 });
 
 async function deploy(id: string, name: string, tenantId = 'tenant'): Promise<void> {
-  writeFileSync(join(await apps.folder(id).emptyBuild('build'), 'server.js'), SERVER);
+  writeFileSync(join(await apps.folders.of(id).emptyBuild('build'), 'server.js'), SERVER);
   const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false };
   const revision = { deploymentId: id, tenantId, name, revisionId: id, build: 'build', recipe };
   await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);
 }
 
-const holder = () => apps.find('tenant', 'support-agent');
+const holder = () => apps.kept.find('tenant', 'support-agent');
 
 it('the first one has it, also after a restart of the server, and another one is reached by its id', async () => {
   await deploy('b', 'Support Agent');
@@ -71,7 +71,7 @@ it('an exact name takes it when it is deployed, and no other one takes it from t
   expect(holder()).toBe('b');
   await deploy('c', 'support-agent', 'stranger');
   expect(holder()).toBe('b');
-  expect(apps.find('stranger', 'support-agent')).toBe('c');
+  expect(apps.kept.find('stranger', 'support-agent')).toBe('c');
 });
 
 it('what an earlier version has kept is found at the address that it had, an exact name first', async () => {
@@ -80,8 +80,8 @@ it('what an earlier version has kept is found at the address that it had, an exa
   await deploy('c', 'Other');
   await apps.end();
   for (const id of ['a', 'b', 'c']) {
-    apps.folder(id).keep({ ...apps.folder(id).kept()!, address: undefined });
+    apps.folders.of(id).keep({ ...apps.folders.of(id).kept()!, address: undefined });
   }
   begin();
-  expect([holder(), apps.find('tenant', 'other')]).toEqual(['b', 'c']);
+  expect([holder(), apps.kept.find('tenant', 'other')]).toEqual(['b', 'c']);
 });

@@ -7,9 +7,7 @@ import { AppForwarding } from './forwarding/app-forwarding.service';
 import { VISIT_MS } from './app-visitors';
 import { LocalApps } from './apps.service';
 
-/** Where requests for hosts of deployments are led to. */
 const PATHS = ['app-pages/:app', 'app-pages/:app/*'];
-/** The address of a link. */
 const LINK = /^\/\?fairlead-code=([\w-]+)$/;
 
 /** The pages of deployments for browsers, each at an origin of its own: http://<name>.localhost. */
@@ -54,7 +52,7 @@ export class AppPagesController {
   private async show(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { app } = request.params as { app: string };
     if (appOfHost(request.headers.host) !== app) throw new NotFound();
-    const found = this.apps.named(app);
+    const found = this.apps.kept.named(app);
     const { visitors } = this.apps;
     const [, code] = (request.method === 'GET' && LINK.exec(request.originalUrl)) || [];
     const token = found && code && visitors.admit(found.id, code);

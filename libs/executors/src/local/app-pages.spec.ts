@@ -46,7 +46,7 @@ function ask(path: string, { method = 'GET', host = `my-agent.localhost:${port}`
 
 /** Starts a program of a deployment of this name. */
 async function started(id: string, name: string, tenantId = TENANT): Promise<void> {
-  writeFileSync(join(await apps.folder(id).emptyBuild('build'), 'server.js'), SERVER);
+  writeFileSync(join(await apps.folders.of(id).emptyBuild('build'), 'server.js'), SERVER);
   const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
   const revision = { deploymentId: id, tenantId, name, revisionId: id, build: 'build', recipe };
   await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);

@@ -34,10 +34,10 @@ async function found(url: string, uid: number): Promise<string> {
   );
   try {
     expect(closed).toBe(true);
-    writeFileSync(join(await apps.folder('one').emptyBuild('a'), 'server.js'), SERVER);
+    writeFileSync(join(await apps.folders.of('one').emptyBuild('a'), 'server.js'), SERVER);
     await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);
-    const { port, end } = await apps.enter('one');
-    const own = apps.folder('one').user!.uid;
+    const { port, end } = await apps.runners.enter('one');
+    const own = apps.folders.of('one').user!.uid;
     const rule = `${port} . ${own}`;
     expect(rules()).toContain(rule);
     const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);

@@ -42,11 +42,11 @@ export class AppsController {
     @Context() { tenantId }: CommandContext,
     @Path(appPath) { deployment_id }: Infer<typeof appPath>,
   ) {
-    const id = this.apps.find(tenantId, deployment_id);
+    const id = this.apps.kept.find(tenantId, deployment_id);
     if (id === undefined) throw new NotFound(`Deployment ID ${deployment_id} not found.`);
-    const name = this.apps.pathOf(tenantId, id)!.slice('/apps/'.length);
+    const name = this.apps.kept.pathOf(tenantId, id)!.slice('/apps/'.length);
     const host = `${name}.localhost:${socket.localPort}`;
-    if (!this.apps.hasPages || appOfHost(host) !== name || this.apps.named(name)?.id !== id)
+    if (!this.apps.hasPages || appOfHost(host) !== name || this.apps.kept.named(name)?.id !== id)
       throw new Conflict(NO_PAGES);
     const expires_at = new Date(Date.now() + LINK_MS).toISOString();
     return { url: `http://${host}/?fairlead-code=${this.apps.visitors.invite(id)}`, expires_at };
@@ -84,7 +84,7 @@ export class AppsController {
 
   private async forward(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { app: named } = request.params as { app: string };
-    const id = this.apps.find(request.actor.tenantId, named);
+    const id = this.apps.kept.find(request.actor.tenantId, named);
     if (id === undefined) throw new NotFound(await this.notFound(request.actor.tenantId, named));
     await this.forwarding.pass(request, reply, { id, tenantId: request.actor.tenantId }, 'api');
   }
@@ -93,9 +93,9 @@ export class AppsController {
   private async notFound(tenantId: string, named: string): Promise<string> {
     const missing = `App '${named}' not found.`;
     const all = (await this.names?.spelled(tenantId, named)) ?? [];
-    const found = all.find(({ id }) => this.apps.pathOf(tenantId, id) !== undefined) ?? all[0];
+    const found = all.find(({ id }) => this.apps.kept.pathOf(tenantId, id) !== undefined) ?? all[0];
     if (!found) return missing;
-    const path = this.apps.pathOf(tenantId, found.id);
+    const path = this.apps.kept.pathOf(tenantId, found.id);
     if (path === undefined) return `${missing} The deployment '${found.name}' has not run here yet.`;
     return `${missing} The deployment '${found.name}' is reached at ${path}, and gets this address when it is deployed again.`;
   }

@@ -102,13 +102,13 @@ describe('an image, with a stand-in for an engine', () => {
     await deployed(id, await deploy(id, 'one'));
     engine.write(apps.limits.disk + 1);
     const { reason } = await until(
-      async () => apps.inspect(id)[0]!,
+      async () => apps.runners.inspect(id)[0]!,
       ({ state }) => state === 'FAILED',
     );
     expect(reason).toBe('The program wrote more files than its limit of 4295 MB.');
     engine.write(0);
     await apps.restart(id, new AbortController().signal);
-    expect(apps.inspect(id)).toMatchObject([{ state: 'RUNNING' }]);
+    expect(apps.runners.inspect(id)).toMatchObject([{ state: 'RUNNING' }]);
   });
 
   it('is pulled, started without rights, and stays when the next one does not start', async () => {
@@ -126,7 +126,7 @@ describe('an image, with a stand-in for an engine', () => {
     );
     expect(payload).not.toContain('sesame-open');
     await until(
-      async () => apps.inspect(id)[0],
+      async () => apps.runners.inspect(id)[0],
       (health) => (health?.memory_bytes ?? 0) > 0,
     );
     const broken = await deploy(id, 'broken');
@@ -156,11 +156,11 @@ describe('an image, with a stand-in for an engine', () => {
     const id = await service.deployment({}, { TOKEN });
     const revision = await deploy(id, 'one');
     await deployed(id, revision);
-    const [health] = apps.inspect(id);
+    const [health] = apps.runners.inspect(id);
     expect(health).toMatchObject({ state: 'RUNNING', revision_id: revision });
     await service.ask('GET', `/apps/${id}/crash`);
     await until(
-      async () => apps.inspect(id)[0],
+      async () => apps.runners.inspect(id)[0],
       (now) => now?.state === 'RUNNING' && now.restarts === 1,
     );
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
@@ -239,7 +239,7 @@ describe('an image, with a stand-in for an engine', () => {
     await counted(2);
     await service.ask('GET', `/apps/${id}/crash`);
     await until(
-      () => apps.inspect(id),
+      () => apps.runners.inspect(id),
       (processes) =>
         processes.some(({ restarts }) => restarts === 1) && processes.every(({ state }) => state === 'RUNNING'),
     );
@@ -253,8 +253,8 @@ describe('an image, with a stand-in for an engine', () => {
   it('is available again after a restart of the server, and what a killed one has left is removed', async () => {
     const id = await service.deployment({}, { TOKEN });
     await deployed(id, await deploy(id, 'one'));
-    const found = apps.find(TENANT, id)!;
-    const { image } = apps.folder(found).kept()!.revisions[0]!;
+    const found = apps.kept.find(TENANT, id)!;
+    const { image } = apps.folders.of(found).kept()!.revisions[0]!;
     await service.stop();
     expect(await engine.containers()).toEqual([]);
     const killed = new Containers(root, [engine.socket], false);

@@ -41,34 +41,34 @@ const activate = (apps: LocalApps) =>
 it('a program that writes too much ends, says why, and starts again when there is room', async () => {
   const apps = hosted({ disk: 60e6, diskWatch: { reserve: 0, latest: 100 } });
   try {
-    const build = await apps.folder('one').emptyBuild('first');
+    const build = await apps.folders.of('one').emptyBuild('first');
     writeFileSync(join(build, 'server.js'), SERVER);
     await activate(apps);
-    const { port, end } = await apps.enter('one');
+    const { port, end } = await apps.runners.enter('one');
     // It may be ended before it has answered.
     await fetch(`http://127.0.0.1:${port}/fill`).catch(() => undefined);
     end();
     // What is for a short time goes first, which makes room.
     await until(
-      async () => apps.inspect('one')[0],
+      async () => apps.runners.inspect('one')[0],
       (health) => health?.state === 'RUNNING' && health.restarts >= 1,
     );
-    expect(apps.lines('one').map(({ message }) => message)).toContainEqual(
+    expect(apps.runners.lines('one').map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^The program has \d+ MB of files, more than its limit of 60 MB: remove files of it, /),
     );
-    for (const name of ['tmp', 'shm']) expect(readdirSync(join(apps.folder('one').path, name))).toEqual([]);
+    for (const name of ['tmp', 'shm']) expect(readdirSync(join(apps.folders.of('one').path, name))).toEqual([]);
     const kept = join(build, 'kept');
     writeFileSync(kept, Buffer.alloc(40e6));
     const reason = /The program does not start again, because it has 8\d MB of files, more than its limit of 60 MB/;
     await until(
-      async () => apps.inspect('one')[0],
+      async () => apps.runners.inspect('one')[0],
       (health) => health?.state === 'CRASH_LOOPING' && reason.test(health.reason!),
     );
-    await expect(apps.enter('one')).rejects.toThrow(reason);
+    await expect(apps.runners.enter('one')).rejects.toThrow(reason);
     expect(apps.uses()[0]!.disk_bytes).toBeGreaterThan(60e6);
     rmSync(kept);
     await until(
-      async () => apps.inspect('one')[0]?.state,
+      async () => apps.runners.inspect('one')[0]?.state,
       (state) => state === 'RUNNING',
     );
   } finally {
@@ -90,7 +90,7 @@ it('nothing starts while less of the disk is free than the server keeps for itse
 it('caches are emptied when they take too much, and other files of the home folder stay', async () => {
   const apps = hosted({});
   try {
-    const one = apps.folder('one');
+    const one = apps.folders.of('one');
     const home = join(one.path, 'home');
     for (const name of ['.npm', '.cache/pip']) mkdirSync(join(home, name), { recursive: true });
     writeFileSync(join(home, '.npm/content'), Buffer.alloc(2e6));

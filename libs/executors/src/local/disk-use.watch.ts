@@ -1,4 +1,5 @@
 import { stat, statfs } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { StepFailed } from '../port/executor';
 import type { AppFolder } from './app-folders.store';
 
@@ -8,7 +9,6 @@ interface Counted {
   /** Free bytes of all that programs may write to then, and when that was (ms since 1970). */
   readonly free: number;
   readonly at: number;
-  /** Bytes when they were counted first. */
   readonly first: number;
 }
 
@@ -20,23 +20,23 @@ interface TooFull {
 
 /** Free part of the disk that is left to the server and its database: as much, or a twentieth if that is less. */
 const MOST_RESERVED = 1024 ** 3;
+/** Interval between two counts of the files of a deployment in which a build or a command runs (ms). */
+const SIZE_MS = 3000;
+/** Bytes that a command may write where there is no room for files any more: many programs need a few to remove others. */
+const SLACK = 16 * 1024 ** 2;
 /** Counting the files of a folder is work: least and most time between two counts (ms). */
 const SOONEST_MS = 5000;
 const LATEST_MS = 300_000;
 
 export interface DiskLimits {
-  /** Bytes of the folder of one deployment. */
   readonly most: number;
-  /** Bytes of the disk that stay free. */
   readonly reserve?: number;
-  /** Most time between two counts of a folder (ms). */
   readonly latest?: number;
 }
 
-/** Watches what the programs of deployments write, as long as they run. */
+/** Watches what the builds, commands and programs of deployments write, as long as they run. */
 export class DiskWatch {
   private readonly counted = new Map<string, Counted>();
-  /** Deployments that have ended for it. */
   private readonly full = new Set<string>();
 
   private readonly most: number;
@@ -67,16 +67,26 @@ export class DiskWatch {
     if (free < reserve) throw new StepFailed(`The disk of this machine is full: ${scarce(free, reserve)}.`);
   }
 
-  /**
-   * Why a command that has found a folder with so many bytes must end; undefined when it may go on. One that only
-   * removes files may always.
-   */
-  async refusal(folder: AppFolder, found: number): Promise<string | undefined> {
-    const bytes = await folder.size();
-    if (bytes <= found) return undefined;
-    if (bytes > this.most) return `The deployment ${tooMuch(bytes, this.most)}.`;
-    const { free, reserve } = await this.space();
-    return free < reserve ? `The disk of this machine is full: ${scarce(free, reserve)}.` : undefined;
+  /** Aborts with the reason when a build must end, until `done` does. */
+  fullOfBuild(folder: AppFolder, done: AbortSignal): AbortSignal {
+    return watched(done, async () => {
+      await this.requireSpace();
+      const [bytes, { most }] = [await folder.bytes(), this];
+      if (bytes <= most) return;
+      const limit = `The files of the deployment have ${megabytes(bytes)} MB, more than its limit of ${megabytes(most)} MB`;
+      throw new StepFailed(`${limit}: build less, remove files of its program, or raise LOCAL_DISK_BYTES.`);
+    });
+  }
+
+  /** Aborts with the reason when a command must end, until `done` does. One that only removes files may always go on. */
+  fullOfCommand(folder: AppFolder, done: AbortSignal): AbortSignal {
+    const found = folder.size();
+    return watched(done, async () => {
+      const bytes = await folder.size();
+      if (bytes <= (await found) + SLACK) return;
+      if (bytes > this.most) throw new StepFailed(`The deployment ${tooMuch(bytes, this.most)}.`);
+      await this.requireSpace();
+    });
   }
 
   /** @throws StepFailed when there is no room for a program to go on writing */
@@ -128,7 +138,22 @@ export class DiskWatch {
   }
 }
 
-/** Free bytes of the file systems of these folders, as far as they are there. */
+/** Looks again and again, until `done` aborts; aborts with what a look throws. */
+function watched(done: AbortSignal, look: () => Promise<void>): AbortSignal {
+  const full = new AbortController();
+  const watch = async () => {
+    while (!done.aborted) {
+      await delay(SIZE_MS, undefined, { signal: done, ref: false });
+      await look();
+    }
+  };
+  watch().catch((error: unknown) => {
+    // Anything else means that nothing runs there any more.
+    if (error instanceof StepFailed) full.abort(error);
+  });
+  return full.signal;
+}
+
 async function freeOf(folders: readonly string[]): Promise<number> {
   const free = new Map<number, number>();
   for (const folder of folders) {

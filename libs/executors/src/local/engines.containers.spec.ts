@@ -133,7 +133,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
     );
     expect(payload).not.toContain('sesame-open');
     await until(
-      async () => apps.inspect(id)[0],
+      async () => apps.runners.inspect(id)[0],
       (health) => (health?.memory_bytes ?? 0) > 0 && (health?.cpu_cores ?? null) !== null,
     );
     for (const [version, config, reason] of [
@@ -174,7 +174,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
     ] as const) {
       await service.ask('GET', `/apps/${id}/${path}`);
       const now = await until(
-        async () => apps.inspect(id)[0],
+        async () => apps.runners.inspect(id)[0],
         (health) => health?.state === 'RUNNING' && health.restarts === restarts,
       );
       expect(now.last_error).toContain(reason);
@@ -209,7 +209,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
         return execFileSync(process.execPath, ['-e', look], options).trim();
       };
       expect([seen(0), seen(65_534)]).toEqual(['200', 'ECONNREFUSED']);
-      const { port, end } = await apps.enter(one);
+      const { port, end } = await apps.runners.enter(one);
       end();
       expect([seen(0, port), seen(65_534, port)]).toEqual(['200', 'ECONNREFUSED']);
     }
@@ -242,11 +242,11 @@ describe.each(engines)('with $name', ({ name, socket }) => {
     ] as const) {
       await service.call(id, '/fill/250000000');
       await until(
-        async () => apps.inspect(id)[0],
+        async () => apps.runners.inspect(id)[0],
         (now) => now?.restarts === restarts && now.state === state,
       );
     }
-    expect(apps.inspect(id)[0]!.last_error).toBe('The program wrote more files than its limit of 200 MB.');
+    expect(apps.runners.inspect(id)[0]!.last_error).toBe('The program wrote more files than its limit of 200 MB.');
     expect((await service.ask('GET', `/apps/${id}/`)).payload).toContain('wrote more files than its limit');
     await apps.restart(id, new AbortController().signal);
     expect(await service.call(id, '/')).toMatchObject({ version: 'full' });
@@ -298,10 +298,10 @@ describe.each(engines)('with $name', ({ name, socket }) => {
       await own.activate(chosen, new AbortController().signal);
       before.close();
       for (const one of passing) one.destroy();
-      await until(() => own.inspect('gone').length === 0);
-      await expect(own.enter('gone')).rejects.toThrow(`${name} does not answer.`);
+      await until(() => own.runners.inspect('gone').length === 0);
+      await expect(own.runners.enter('gone')).rejects.toThrow(`${name} does not answer.`);
       await once(before.listen(path), 'listening');
-      const { port, end } = await until(() => own.enter('gone').catch(() => undefined));
+      const { port, end } = await until(() => own.runners.enter('gone').catch(() => undefined));
       expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
       end();
       expect((await containers()).filter((id) => id === 'gone')).toHaveLength(1);
@@ -359,7 +359,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
 
   it('containers are available again after a restart of the server, and those of a killed one are removed', async () => {
     const id = await running(image('kept'));
-    const { image: kept } = apps.folder(id).kept()!.revisions[0]!;
+    const { image: kept } = apps.folders.of(id).kept()!.revisions[0]!;
     await service.stop();
     expect(await containers()).toEqual([]);
     const killed = new Containers(root, [socket], false);

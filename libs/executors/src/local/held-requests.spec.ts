@@ -19,13 +19,13 @@ it('a request waits for a restart, also when one before it does not end', async 
     () => undefined,
   );
   try {
-    writeFileSync(join(await apps.folder('one').emptyBuild('a'), 'server.js'), SERVER);
+    writeFileSync(join(await apps.folders.of('one').emptyBuild('a'), 'server.js'), SERVER);
     await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);
-    const before = await apps.enter('one');
+    const before = await apps.runners.enter('one');
     const restarted = apps.restart('one', new AbortController().signal);
     // Until the restart holds requests, they go to the program before.
     const waited = await until(async () => {
-      const { port, end } = await apps.enter('one');
+      const { port, end } = await apps.runners.enter('one');
       end();
       return port !== before.port;
     });

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type ControlAction, spelledAddress } from '@fairlead/contracts';
 import { CommandFailed, runProgram, within } from '../command/child.process';
 import {
@@ -17,22 +16,17 @@ import {
 import type { ProcessHealth } from '../port/process-health.schema';
 import type { ProgramLine } from '../port/line-level';
 import type { AppFolder } from './app-folders.store';
-import { leastOf, type LocalApps, wantsToStayAwake } from './apps.service';
+import { leastOf, wantsToStayAwake } from './app-sizes';
+import type { LocalApps } from './apps.service';
 import { NO_ENGINE } from './containers.service';
 import { type BuildPlan, type ContainerImage, planOf, type Recipe, type Wanted, withServer } from './recipe';
 import { type Command, NoRecipe, type SourceTree } from './recipes/source-tree';
 import { unpack } from './source-archive.process';
 
-/** Interval between measurements of a folder while it is built (ms). */
-const SIZE_MS = 3000;
-
-/** Characters of a command in the reason of a revision. */
 const LONGEST_SHOWN = 200;
 
-/** Where a command of a build runs. */
 interface BuildPlace {
   readonly folder: AppFolder;
-  /** Name of the build. */
   readonly name: string;
   readonly recipe: Recipe;
   /** Environment of the command, where it differs from the one of all builds. */
@@ -48,7 +42,6 @@ const CONTAINER: Recipe = { folder: '.', start: '', health: '/ok', langgraph: fa
 const OF_PODS = [
   ...['init_containers', 'sidecars', 'volumes', 'volume_mounts', 'service_account_name', 'image_pull_secrets'],
 ];
-/** Warning about a program whose `min_scale` cannot be heeded. */
 const SLEEPS_ALL_THE_SAME =
   'It sleeps while nobody uses it, in spite of min_scale: other programs that never sleep have the places for them (LOCAL_AWAKE).';
 /** Variables that the server sets, for what it traces and for all. */
@@ -80,18 +73,18 @@ export class LocalExecutor extends Executor {
       deploy: async (step) => {
         const { signal, log } = step;
         requireRunnable(assignment);
-        const recipe = this.programs.folder(deploymentId).recipe(build);
+        const recipe = this.programs.folders.of(deploymentId).recipe(build);
         if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
         this.requireScale(recipe, revision.resource_spec);
         const secrets = await assignment.secrets();
-        const set = Object.keys(this.programs.folder(deploymentId).environmentOf(build, recipe));
+        const set = Object.keys(this.programs.folders.of(deploymentId).environmentOf(build, recipe));
         const given = { secrets: secrets.keys(), traced: true, set };
         for (const text of withoutEffect(revision, given)) await log('WARNING', text);
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
         const chosen = { revision: started, secrets, sizes: revision.resource_spec };
         if (recipe.release !== undefined) {
-          const folder = this.programs.folder(deploymentId);
-          const place = { folder, name: build, recipe, env: this.programs.environment(chosen) };
+          const folder = this.programs.folders.of(deploymentId);
+          const place = { folder, name: build, recipe, env: this.programs.launcher.environment(chosen) };
           await this.run({ run: recipe.release, hint: RELEASE_FAILED }, place, step);
         }
         await log('INFO', `Starts: ${recipe.start}`);
@@ -105,12 +98,12 @@ export class LocalExecutor extends Executor {
   /** Says where a program is reached, and why that is not the address that its name spells. */
   private readyAt(tenantId: string, id: string, name: string): string {
     const address = spelledAddress(name);
-    const holder = address === '' ? undefined : this.programs.find(tenantId, address);
+    const holder = address === '' ? undefined : this.programs.kept.find(tenantId, address);
     const isOther = holder !== undefined && holder !== id;
     const why = isOther
       ? ` The address /apps/${address}/ is that of deployment ${holder}, whose name spells it too.`
       : '';
-    return `It is ready at ${this.programs.pathOf(tenantId, id)}/.${why}`;
+    return `It is ready at ${this.programs.kept.pathOf(tenantId, id)}/.${why}`;
   }
 
   private rollOutImage(assignment: RevisionAssignment, reference: string): RolloutSteps {
@@ -151,7 +144,7 @@ export class LocalExecutor extends Executor {
     { signal, log }: Pick<Step, 'signal' | 'log'>,
   ): Promise<void> {
     const { revision, sizes } = chosen;
-    if (wantsToStayAwake(sizes) && !this.programs.mayStayAwake(revision, sizes))
+    if (wantsToStayAwake(sizes) && !this.programs.kept.mayStayAwake(revision, sizes))
       await log('WARNING', SLEEPS_ALL_THE_SAME);
     let isStarting = true;
     const say = (text: string) => void (isStarting && log('WARNING', text));
@@ -163,11 +156,11 @@ export class LocalExecutor extends Executor {
   }
 
   override async inspect({ deploymentId }: Placed): Promise<readonly ProcessHealth[]> {
-    return this.programs.inspect(deploymentId);
+    return this.programs.runners.inspect(deploymentId);
   }
 
   override lines(deploymentId: string): readonly ProgramLine[] {
-    return this.programs.lines(deploymentId);
+    return this.programs.runners.lines(deploymentId);
   }
 
   override commands(deploymentId: string): Promise<CommandPlace | undefined> {
@@ -194,7 +187,7 @@ export class LocalExecutor extends Executor {
 
   private async build(assignment: RevisionAssignment, name: string, wanted: Wanted, step: Step): Promise<void> {
     requireRunnable(assignment);
-    const folder = this.programs.folder(assignment.deploymentId);
+    const folder = this.programs.folders.of(assignment.deploymentId);
     if (folder.recipe(name)) return step.log('INFO', 'This source has been built before: that build is used.');
     const source = await assignment.source();
     if (!source) throw new StepFailed('Its source cannot be fetched: this server has no access to it.');
@@ -254,35 +247,19 @@ export class LocalExecutor extends Executor {
   private async runCommand(command: string, place: BuildPlace, step: Step): Promise<void> {
     const { folder, name, recipe, env = folder.environmentOf(name, recipe) } = place;
     const cwd = join(folder.build(name), recipe.folder);
-    const full = new AbortController();
     const done = new AbortController();
-    const watching = this.watch(folder, full, done.signal);
+    const full = this.programs.disk.fullOfBuild(folder, done.signal);
     const started = folder.start(within(cwd, ['/bin/sh', '-c', command]), env);
-    const limit = (pid: number) => this.programs.limitBuild(pid);
+    const limit = (pid: number) => this.programs.launcher.limitBuild(pid);
     try {
       await runProgram(
         { ...started, cwd: '/', watched: true, limit },
-        { ...step, signal: AbortSignal.any([step.signal, full.signal]) },
+        { ...step, signal: AbortSignal.any([step.signal, full]) },
       );
     } catch (error) {
-      if (full.signal.aborted) throw full.signal.reason;
-      throw error;
+      throw full.aborted ? full.reason : error;
     } finally {
       done.abort();
-      await watching;
-    }
-  }
-
-  private async watch(folder: AppFolder, full: AbortController, done: AbortSignal): Promise<void> {
-    while (!done.aborted) {
-      await delay(SIZE_MS, undefined, { signal: done }).catch(() => undefined);
-      if (done.aborted) return;
-      await this.programs.disk.requireSpace().catch((error: unknown) => full.abort(error));
-      const bytes = await folder.bytes();
-      const most = this.programs.limits.disk;
-      if (bytes <= most) continue;
-      const limit = `The files of the deployment have ${megabytes(bytes)} MB, more than its limit of ${megabytes(most)} MB`;
-      full.abort(new StepFailed(`${limit}: build less, remove files of its program, or raise LOCAL_DISK_BYTES.`));
     }
   }
 }
@@ -351,9 +328,7 @@ async function planned(plan: Promise<BuildPlan>): Promise<BuildPlan> {
 
 interface Given {
   readonly secrets: Iterable<string>;
-  /** True when runs are sent to the server. */
   readonly traced: boolean;
-  /** Further variables that the server sets. */
   readonly set?: readonly string[];
 }
 

@@ -270,11 +270,11 @@ describe('a deployment on this machine', () => {
     await apps.restart(id, running);
     expect(await visit()).toMatchObject({ version: 'two' });
     await apps.stop(id);
-    expect(apps.inspect(id)).toEqual([]);
+    expect(apps.runners.inspect(id)).toEqual([]);
     expect((await service.ask('GET', `/apps/${id}/`)).statusCode).toBe(503);
     await apps.start(id, running);
     expect(await visit()).toMatchObject({ version: 'two' });
-    expect(apps.inspect(id)).toMatchObject([{ state: 'RUNNING', revision_id: second, reason: null }]);
+    expect(apps.runners.inspect(id)).toMatchObject([{ state: 'RUNNING', revision_id: second, reason: null }]);
     const scaled = await service.revision(id, {
       source: 'internal_source',
       source_revision_config: { source_tarball_path: visited('four'), graph_config_path: 'agent/langgraph.json' },
@@ -341,8 +341,10 @@ describe('a deployment on this machine', () => {
     const refused = await service.ask('GET', `/apps/${id}/`);
     expect([refused.statusCode, refused.payload]).toEqual([503, expect.stringContaining('is broken: [redacted]')]);
     expect(refused.payload).not.toContain('sesame-open');
-    expect(JSON.stringify(apps.inspect(id))).not.toContain('sesame-open');
-    expect(apps.inspect(id)).toMatchObject([{ state: 'CRASH_LOOPING', reason: expect.stringContaining('broken') }]);
+    expect(JSON.stringify(apps.runners.inspect(id))).not.toContain('sesame-open');
+    expect(apps.runners.inspect(id)).toMatchObject([
+      { state: 'CRASH_LOOPING', reason: expect.stringContaining('broken') },
+    ]);
     rmSync(join(data, 'broken'));
     await until(
       () => service.hostStatuses(id),
@@ -459,7 +461,7 @@ describe('an archive', () => {
   const built = async (path: string) => {
     const id = await service.deployment();
     const [last, said] = await outcome(id, await deploy(id, path));
-    expect(readdirSync(join(apps.folder(id).path, 'builds'))).toEqual([]);
+    expect(readdirSync(join(apps.folders.of(id).path, 'builds'))).toEqual([]);
     return [last, said];
   };
 

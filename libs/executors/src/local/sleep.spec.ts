@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import type { StartedRevision } from './app-folders.store';
 import { AppForwarding } from './forwarding/app-forwarding.service';
-import { awakeWithin, LocalApps } from './apps.service';
+import { LocalApps } from './apps.service';
+import { awakeWithin } from './local-limits';
 
 const SERVER = `
 require('node:http').createServer((_, response) => response.end(process.env.LANGCHAIN_REVISION_ID))
@@ -35,7 +36,7 @@ function begin(limits: ConstructorParameters<typeof LocalApps>[1]): void {
 }
 
 async function deploy(id: string, min_scale?: number, langgraph = false): Promise<void> {
-  writeFileSync(join(await apps.folder(id).emptyBuild('a'), 'server.js'), SERVER);
+  writeFileSync(join(await apps.folders.of(id).emptyBuild('a'), 'server.js'), SERVER);
   const recipe = { folder: '.', start: 'exec node server.js', langgraph };
   sizes.set(id, { min_scale });
   const revision: StartedRevision = {
@@ -45,13 +46,13 @@ async function deploy(id: string, min_scale?: number, langgraph = false): Promis
 }
 
 async function ask(id: string): Promise<string> {
-  const { port, end } = await apps.enter(id);
+  const { port, end } = await apps.runners.enter(id);
   const answer = await fetch(`http://127.0.0.1:${port}/`);
   end();
   return answer.text();
 }
 
-const awake = () => ['one', 'two', 'three'].filter((id) => apps.inspect(id).length > 0);
+const awake = () => ['one', 'two', 'three'].filter((id) => apps.runners.inspect(id).length > 0);
 
 it('the program that nobody has used for the longest time sleeps for another one, and wakes with the next request', async () => {
   begin({ awake: 2 });
@@ -73,7 +74,7 @@ it('a program with a min_scale never sleeps, and is started with the server', as
   );
   expect(awake()).toEqual(['one']);
   for (const id of ['two', 'three']) await deploy(id);
-  expect(apps.isAlwaysOn('one')).toBe(true);
+  expect(apps.kept.isAlwaysOn('one')).toBe(true);
   await apps.end();
   begin({ awake: 3 });
   expect(awake()).toEqual([]);
@@ -86,7 +87,7 @@ it('a program with a min_scale never sleeps, and is started with the server', as
   // A later change of its sizes holds from the next start of a process on.
   sizes.set('one', { min_scale: 0 });
   await apps.restart('one', new AbortController().signal);
-  expect(apps.isAlwaysOn('one')).toBe(false);
+  expect(apps.kept.isAlwaysOn('one')).toBe(false);
   for (const id of ['two', 'three']) expect(await ask(id)).toBe(`of ${id}`);
 });
 
@@ -97,13 +98,13 @@ it('a program that was stopped is not started with the server', async () => {
   await apps.end();
   begin({ awake: 3 });
   apps.startAlwaysOn();
-  await expect(apps.enter('one')).rejects.toThrow('It was stopped.');
+  await expect(apps.runners.enter('one')).rejects.toThrow('It was stopped.');
 });
 
 it('programs that never sleep leave places for those that do', async () => {
   begin({ awake: 2 });
   for (const id of ['one', 'two']) await deploy(id, 1);
-  expect(['one', 'two'].map((id) => apps.isAlwaysOn(id))).toEqual([true, false]);
+  expect(['one', 'two'].map((id) => apps.kept.isAlwaysOn(id))).toEqual([true, false]);
   await deploy('three');
   expect(awake()).toEqual(['one', 'three']);
 });
@@ -113,7 +114,7 @@ it('a cron is refused where it would sleep', async () => {
   await deploy('one', 0, true);
   await deploy('two', 1, true);
   await deploy('three');
-  jest.spyOn(apps, 'enter').mockRejectedValue(new Error('passed on'));
+  jest.spyOn(apps.runners, 'enter').mockRejectedValue(new Error('passed on'));
   const post = (id: string, path: string) => {
     const request = { method: 'POST', url: `/apps/${id}${path}` };
     const passed = new AppForwarding(apps).pass(request as never, {} as never, { id, tenantId: 'tenant' }, 'api');
@@ -130,8 +131,8 @@ it('a cron is refused where it would sleep', async () => {
 it('a program that works on a request does not sleep: others wait, and are told after a time', async () => {
   begin({ awake: 1, hold: 500 });
   await deploy('one');
-  const { port, end } = await apps.enter('one');
-  await expect(apps.enter('two')).rejects.toThrow('All of the 1 processes that may run work on requests.');
+  const { port, end } = await apps.runners.enter('one');
+  await expect(apps.runners.enter('two')).rejects.toThrow('All of the 1 processes that may run work on requests.');
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('of one');
   end();
   expect(awake()).toEqual(['one']);
@@ -140,9 +141,9 @@ it('a program that works on a request does not sleep: others wait, and are told 
 it('a program does not sleep while a WebSocket is open', async () => {
   begin({ awake: 1, hold: 500 });
   await deploy('one');
-  const { outlive } = await apps.enter('one');
+  const { outlive } = await apps.runners.enter('one');
   const ended = outlive(() => undefined);
-  await expect(apps.enter('two')).rejects.toThrow('All of the 1 processes that may run work on requests.');
+  await expect(apps.runners.enter('two')).rejects.toThrow('All of the 1 processes that may run work on requests.');
   expect(awake()).toEqual(['one']);
   ended();
 });
@@ -152,7 +153,7 @@ it('a program for which there was no room when it was to be started is started t
   await deploy('one');
   await apps.stop('one');
   await deploy('two');
-  const { end } = await apps.enter('two');
+  const { end } = await apps.runners.enter('two');
   const start = () => apps.start('one', new AbortController().signal);
   await expect(start()).rejects.toThrow('All of the 1 processes that may run work on requests.');
   end();
@@ -165,7 +166,7 @@ it('a program that waits for room has it as soon as a request has ended', async 
   begin({ awake: 1, hold: 60_000 });
   await deploy('two');
   await deploy('one');
-  const { end } = await apps.enter('one');
+  const { end } = await apps.runners.enter('one');
   const waiting = ask('two');
   expect(awake()).toEqual(['one']);
   end();
@@ -176,7 +177,7 @@ it('a program that waits for room has it as soon as a request has ended', async 
 it('a program sleeps when nobody has used it for a while, and many requests wake one', async () => {
   begin({ sleepAfter: 200 });
   await deploy('one');
-  const { end } = await apps.enter('one');
+  const { end } = await apps.runners.enter('one');
   const asleep = () =>
     until(
       () => told.at(-1)!,

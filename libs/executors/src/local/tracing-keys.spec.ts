@@ -25,10 +25,10 @@ it('a program that has proved itself on an empty folder has a key that is valid'
   );
   const recipe = { folder: '.', start: 'exec node server.js', health: '/ok', langgraph: true };
   const keyOf = async (build: string) => {
-    writeFileSync(join(await apps.folder('one').emptyBuild(build), 'server.js'), SERVER);
+    writeFileSync(join(await apps.folders.of('one').emptyBuild(build), 'server.js'), SERVER);
     const revision = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: build, build, recipe };
     await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);
-    const { port, end } = await apps.enter('one');
+    const { port, end } = await apps.runners.enter('one');
     const key = await (await fetch(`http://127.0.0.1:${port}/`)).text();
     end();
     return key;

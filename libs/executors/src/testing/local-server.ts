@@ -29,7 +29,7 @@ async function main(dataDir: string, socket: string, disk?: string): Promise<voi
     const [, verb, id = ''] = /^(stop|remove|look) (.*)$/.exec(line) ?? [];
     if (verb === 'stop') await apps.stop(id);
     if (verb === 'remove') await apps.remove(id);
-    const look = () => ({ log: apps.lines(id).map(({ message }) => message), bytes: apps.disk.bytes(id) });
+    const look = () => ({ log: apps.runners.lines(id).map(({ message }) => message), bytes: apps.disk.bytes(id) });
     const answer = verb === undefined ? await deploy(apps, executor, ...(JSON.parse(line) as Words)) : look();
     console.log(JSON.stringify(answer));
   }
@@ -57,7 +57,7 @@ async function deploy(apps: LocalApps, executor: LocalExecutor, ...[id, archive,
     const steps = executor.rollOut(assignment);
     await steps.build!(step);
     await steps.deploy(step);
-    const { port, end } = await apps.enter(id);
+    const { port, end } = await apps.runners.enter(id);
     end();
     return { port, log };
   } catch (error) {

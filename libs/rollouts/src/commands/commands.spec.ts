@@ -114,7 +114,7 @@ describe('a command', () => {
     const id = await deployed();
     const script = 'pwd; ls; cat $DATA_DIR/kept; echo; echo "[$PORT]"; id -u; echo oh >&2; echo; echo $TOKEN; exit 7';
     const { lines, stdout, stderr, end } = await shell(id, script);
-    const { path, user } = apps.folder(id);
+    const { path, user } = apps.folders.of(id);
     const [pwd, ...others] = stdout.split('\n');
     expect(pwd!.startsWith(`${path}/builds/`)).toBe(true);
     const uid = String(user?.uid ?? process.getuid!());
@@ -160,7 +160,7 @@ describe('a command', () => {
     await expect(apps.start(id, late)).rejects.toThrow('the data is broken');
     await shell(id, 'rm $DATA_DIR/broken');
     // Above the limit of the disk now, where it may remove files, and write only a little.
-    writeFileSync(join(apps.folder(id).path, 'data', 'larger'), Buffer.alloc(40e6));
+    writeFileSync(join(apps.folders.of(id).path, 'data', 'larger'), Buffer.alloc(40e6));
     const filled = await shell(id, 'while :; do head -c 5000000 /dev/zero >> $DATA_DIR/more; sleep 0.2; done');
     expect(filled.end).toMatchObject({ exit_code: null, reason: expect.stringMatching(/has \d+ MB of files/) });
     expect((await shell(id, 'rm $DATA_DIR/l* $DATA_DIR/more && echo done')).stdout).toBe('done\n');

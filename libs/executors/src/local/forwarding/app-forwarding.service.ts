@@ -13,10 +13,8 @@ import type { Entered } from '../running/serving.process';
 /** Headers of our answers that say what a page may do: there the program says it. */
 const PAGE_DEFAULTS = ['content-security-policy', 'referrer-policy', 'cache-control'];
 
-/** Where the LangGraph server takes crons. */
 const CRONS = /^\/(?:threads\/[^/]+\/)?runs\/crons\/?(?:\?|$)/;
 
-/** Passes requests on to the programs of deployments. */
 @Injectable()
 export class AppForwarding {
   private readonly sockets = new AppSockets();
@@ -55,7 +53,12 @@ export class AppForwarding {
 
   /** A LangGraph server keeps the times of its crons, and would sleep through them. @throws Conflict */
   private refuseIdleCron({ method, url }: FastifyRequest, id: string): void {
-    if (method !== 'POST' || !CRONS.test(pathOf(url)) || this.apps.isAlwaysOn(id) || !this.apps.mayHaveCrons(id))
+    if (
+      method !== 'POST' ||
+      !CRONS.test(pathOf(url)) ||
+      this.apps.kept.isAlwaysOn(id) ||
+      !this.apps.kept.mayHaveCrons(id)
+    )
       return;
     throw new Conflict(
       'A cron would not run while the deployment sleeps. Set min_scale to 1 in the resource_spec of the deployment and restart it, so that it never sleeps.',
@@ -66,7 +69,7 @@ export class AppForwarding {
   private async reach(id: string): Promise<{ readonly entered: Entered; readonly socket: Socket }> {
     const tried = new Set<number>();
     for (;;) {
-      const entered = await this.apps.enter(id, tried);
+      const entered = await this.apps.runners.enter(id, tried);
       const socket = await connectTo(entered.port);
       if (socket) return { entered, socket };
       entered.end();

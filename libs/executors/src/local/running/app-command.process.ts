@@ -1,18 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandEnd, CommandPlace, TakeOutput } from '../../port/executor';
 import type { DiskWatch } from '../disk-use.watch';
 import type { Runnable, RunningProgram } from './serving.process';
 
-/** Pause between two counts of the files of a deployment in which a command runs (ms). */
-const SIZE_MS = 3000;
-/** Bytes that a command may write where there is no room for files any more: many programs need a few to remove others. */
-const SLACK = 16 * 1024 ** 2;
-
-/** The commands that run now, of all deployments. */
 export class RunningCommands {
   private readonly all = new Map<AbortController, { readonly id: string; readonly ended: Promise<unknown> }>();
 
-  /** Runs a command until it has ended. */
   async during(id: string, work: (signal: AbortSignal) => Promise<CommandEnd>): Promise<CommandEnd> {
     const over = new AbortController();
     const ended = work(over.signal);
@@ -56,9 +48,9 @@ export class AppCommand implements CommandPlace {
 
   private async start(words: readonly string[], take: TakeOutput, signal: AbortSignal): Promise<CommandEnd> {
     const { program } = this;
-    const full = new AbortController();
     const done = new AbortController();
-    const over = AbortSignal.any([signal, full.signal]);
+    const full = program.revision.image ? [] : [this.disk.fullOfCommand(program.folder, done.signal)];
+    const over = AbortSignal.any([signal, ...full]);
     let command: RunningProgram | undefined;
     try {
       over.throwIfAborted();
@@ -68,7 +60,6 @@ export class AppCommand implements CommandPlace {
       const { stop, ended } = { stop: () => void command!.stop(), ended: command.ended };
       over.addEventListener('abort', stop, { once: true });
       if (over.aborted) stop();
-      if (!program.revision.image) void this.watch(full, done.signal);
       const how = await ended;
       if (!over.aborted) return endOf(command.exitCode ?? null, how);
     } catch (error) {
@@ -77,21 +68,6 @@ export class AppCommand implements CommandPlace {
       done.abort();
     }
     return { exitCode: null, reason: (over.reason as Error).message };
-  }
-
-  /** Ends the command when it fills the disk. */
-  private async watch(full: AbortController, done: AbortSignal): Promise<void> {
-    const { folder } = this.program;
-    try {
-      const found = (await folder.size()) + SLACK;
-      while (!done.aborted) {
-        await delay(SIZE_MS, undefined, { signal: done, ref: false });
-        const why = await this.disk.refusal(folder, found);
-        if (why !== undefined) full.abort(new Error(why));
-      }
-    } catch {
-      // The command has ended, or the folder was removed.
-    }
   }
 }
 

@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 async function revision(name: string, pause: number, langgraph = false): Promise<StartedRevision> {
-  writeFileSync(join(await apps.folder('one').emptyBuild(name), 'server.js'), server(name, pause));
+  writeFileSync(join(await apps.folders.of('one').emptyBuild(name), 'server.js'), server(name, pause));
   const recipe = { folder: '.', start: 'exec node server.js', langgraph };
   return { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: name, build: name, recipe };
 }
@@ -52,7 +52,7 @@ async function activate(wanted: StartedRevision): Promise<void> {
 }
 
 async function ask(path: string): Promise<string | undefined> {
-  const { port, end } = await apps.enter('one');
+  const { port, end } = await apps.runners.enter('one');
   const answer = await fetch(`http://127.0.0.1:${port}${path}`).then(
     (response) => response.text(),
     () => undefined,
@@ -61,7 +61,7 @@ async function ask(path: string): Promise<string | undefined> {
   return answer;
 }
 
-const seen = () => readdirSync(join(apps.folder('one').path, 'data'));
+const seen = () => readdirSync(join(apps.folders.of('one').path, 'data'));
 
 it.each([2000, 0])('a program that ends while its successor starts does not come back beside it', async (pause) => {
   active = await revision('old', pause);
@@ -89,7 +89,7 @@ it('what is being started has ended before the program is started again', async 
   );
   await apps.restart('one', new AbortController().signal);
   expect(await ask('/')).toBe('only');
-  expect(existsSync(join(apps.folder('one').path, 'data', 'twice'))).toBe(false);
+  expect(existsSync(join(apps.folders.of('one').path, 'data', 'twice'))).toBe(false);
 });
 
 it('a restart that is aborted before its turn leaves what runs as it is', async () => {
@@ -115,7 +115,7 @@ describe('a program that does not become ready', () => {
       async () => undefined,
       () => undefined,
     );
-    writeFileSync(join(await hasty.folder('one').emptyBuild('mute'), 'server.js'), text);
+    writeFileSync(join(await hasty.folders.of('one').emptyBuild('mute'), 'server.js'), text);
     const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
     const mute = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'mute', build: 'mute', recipe };
     const chosen = { revision: mute, secrets: new Map<string, string>(), say: (text: string) => void said.push(text) };

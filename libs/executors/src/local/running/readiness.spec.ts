@@ -75,8 +75,8 @@ const SQUATTER = `require('node:http').createServer((_, response) => response.en
     );
     const stop = new AbortController();
     try {
-      writeFileSync(join(await apps.folder('one').emptyBuild('a'), 'server.js'), SERVER);
-      const data = join(apps.folder('one').path, 'data');
+      writeFileSync(join(await apps.folders.of('one').emptyBuild('a'), 'server.js'), SERVER);
+      const data = join(apps.folders.of('one').path, 'data');
       const activated = apps.activate(chosen, stop.signal);
       activated.catch(() => undefined);
       const [given] = await until(
@@ -88,7 +88,7 @@ const SQUATTER = `require('node:http').createServer((_, response) => response.en
       });
       squatter.on('error', () => undefined);
       await activated;
-      const { port, end } = await apps.enter('one');
+      const { port, end } = await apps.runners.enter('one');
       expect(String(port)).not.toBe(given);
       expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('own');
       end();

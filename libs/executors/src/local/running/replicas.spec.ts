@@ -77,7 +77,7 @@ afterEach(async () => {
 /** Deploys a program with so many processes. */
 async function deploy(name: string, min_scale: number, id = 'one'): Promise<void> {
   const build = `${id}-${name}`;
-  writeFileSync(join(await apps.folder(id).emptyBuild(build), 'server.js'), server(name));
+  writeFileSync(join(await apps.folders.of(id).emptyBuild(build), 'server.js'), server(name));
   const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
   const revision = { deploymentId: id, tenantId: 'tenant', name: id, revisionId: build, build, recipe };
   const secrets = new Map<string, string>();
@@ -109,7 +109,7 @@ async function portsOf(count: number): Promise<Set<string>> {
   );
 }
 
-const states = (id = 'one') => apps.inspect(id).map(({ state }) => state);
+const states = (id = 'one') => apps.runners.inspect(id).map(({ state }) => state);
 const running = (count: number, id = 'one') =>
   until(
     () => states(id),
@@ -126,7 +126,7 @@ async function heldDuring(work: Promise<void>): Promise<number> {
   let isOver = false;
   const done = work.finally(() => (isOver = true));
   do {
-    const entering = apps.enter('one');
+    const entering = apps.runners.enter('one');
     const isHeld = await Promise.race([entering.then(() => false), turn(true)]);
     if (isHeld) held++;
     (await entering).end();
@@ -139,19 +139,23 @@ async function heldDuring(work: Promise<void>): Promise<number> {
 it('no request fails or waits while two processes take the place of others, in a deploy and in a restart', async () => {
   await begin();
   await deploy('old', 2);
-  expect(apps.inspect('one')).toMatchObject([{ name: 'program-1' }, { name: 'program-2' }]);
+  expect(apps.runners.inspect('one')).toMatchObject([{ name: 'program-1' }, { name: 'program-2' }]);
   const ports: number[] = [];
   for (let count = 0; count < 4; count++) {
-    const { port, end } = await apps.enter('one');
+    const { port, end } = await apps.runners.enter('one');
     ports.push(port);
     end();
   }
   // In turn.
   expect(ports).toEqual([ports[0], ports[1], ports[0], ports[1]]);
-  const [one, other, third] = [await apps.enter('one'), await apps.enter('one'), await apps.enter('one')];
+  const [one, other, third] = [
+    await apps.runners.enter('one'),
+    await apps.runners.enter('one'),
+    await apps.runners.enter('one'),
+  ];
   expect(one.port).not.toBe(other.port);
   other.end();
-  const least = await apps.enter('one');
+  const least = await apps.runners.enter('one');
   expect(least.port).toBe(other.port);
   for (const { end } of [one, third, least]) end();
   const before = await portsOf(2);
@@ -190,11 +194,11 @@ it('programs that nobody uses make room for all processes of a program, which la
   await begin(3);
   await deploy('idle', 1, 'idle');
   await deploy('busy', 1, 'busy');
-  const { end } = await apps.enter('busy');
+  const { end } = await apps.runners.enter('busy');
   await deploy('old', 2);
   expect([states('idle'), states('busy'), states()]).toEqual([[], ['RUNNING'], ['RUNNING', 'RUNNING']]);
   await deploy('old', 3);
-  expect(apps.inspect('one')).toMatchObject([
+  expect(apps.runners.inspect('one')).toMatchObject([
     ...[{ state: 'RUNNING' }, { state: 'RUNNING' }],
     { name: 'program-3', state: 'STARTING', reason: 'There is no room for it now.' },
   ]);
@@ -220,7 +224,7 @@ it('while one of two processes is killed again and again, only requests that are
   // The connection of each was taken, which a process that has ended does not do.
   expect(failed.filter((answer) => !answer.includes('The deployment closed the connection.'))).toEqual([]);
   expect((await portsOf(2)).has(kept!)).toBe(true);
-  expect(apps.inspect('one').map(({ restarts }) => restarts)).toEqual(expect.arrayContaining([0, 4]));
+  expect(apps.runners.inspect('one').map(({ restarts }) => restarts)).toEqual(expect.arrayContaining([0, 4]));
   expect(told).toEqual(['one READY']);
 });
 
@@ -240,11 +244,11 @@ it('a request that one process does not take goes to another one, and is refused
 it('a process that does not come back is told, while another one answers', async () => {
   await begin();
   await deploy('agent', 2);
-  const data = join(apps.folder('one').path, 'data');
+  const data = join(apps.folders.of('one').path, 'data');
   writeFileSync(join(data, 'broken'), '');
   await ask('/crash');
   await until(() => states().includes('CRASH_LOOPING'));
-  const failed = apps.inspect('one').find(({ state }) => state === 'CRASH_LOOPING');
+  const failed = apps.runners.inspect('one').find(({ state }) => state === 'CRASH_LOOPING');
   expect(failed).toMatchObject({ reason: expect.stringContaining('the data is broken'), restarts: 1 });
   for (let count = 0; count < 3; count++) expect((await ask()).status).toBe(200);
   expect(told).toEqual(['one READY']);
@@ -270,7 +274,7 @@ it('all processes sleep and wake, stop and start, and there are as many as the s
   await running(2);
   expect(states('other')).toEqual([]);
   await apps.stop('one');
-  expect(apps.inspect('one')).toEqual([]);
+  expect(apps.runners.inspect('one')).toEqual([]);
   expect((await ask()).status).toBe(503);
   await apps.start('one', new AbortController().signal);
   expect(states()).toEqual(['RUNNING', 'RUNNING']);
@@ -279,7 +283,7 @@ it('all processes sleep and wake, stop and start, and there are as many as the s
   await running(3);
   active.get('one')!.min_scale = 1;
   await restart();
-  expect(apps.inspect('one')).toMatchObject([{ name: 'program', state: 'RUNNING' }]);
+  expect(apps.runners.inspect('one')).toMatchObject([{ name: 'program', state: 'RUNNING' }]);
 });
 
 it.each([
@@ -289,16 +293,16 @@ it.each([
   // Far longer than a test may take.
   await begin(awake, 10 ** 9);
   await deploy('old', 1);
-  const { port, end } = await apps.enter('one');
+  const { port, end } = await apps.runners.enter('one');
   const deployed = Promise.allSettled([deploy('new', 1)]);
   await until(
-    () => apps.inspect('one')[0]!,
+    () => apps.runners.inspect('one')[0]!,
     ({ state, revision_id }) => (last === 'new' ? revision_id === 'one-new' : state === 'STARTING'),
   );
   await apps.stop('one');
-  expect(apps.inspect('one')).toEqual([]);
+  expect(apps.runners.inspect('one')).toEqual([]);
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   end();
   await deployed;
-  await expect(apps.enter('one')).rejects.toThrow('It was stopped.');
+  await expect(apps.runners.enter('one')).rejects.toThrow('It was stopped.');
 });

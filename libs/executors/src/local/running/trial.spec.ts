@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 async function deploy(name: string, { langgraph = false, text = server(name), min_scale = 1 } = {}): Promise<void> {
-  writeFileSync(join(await apps.folder('one').emptyBuild(name), 'server.js'), text);
+  writeFileSync(join(await apps.folders.of('one').emptyBuild(name), 'server.js'), text);
   const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph };
   const revision = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: name, build: name, recipe };
   const chosen = { revision, secrets: new Map<string, string>(), sizes: { min_scale } };
@@ -64,7 +64,7 @@ async function deploy(name: string, { langgraph = false, text = server(name), mi
 }
 
 async function ask(path = '/'): Promise<string> {
-  const { port, end } = await apps.enter('one');
+  const { port, end } = await apps.runners.enter('one');
   try {
     return await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
   } catch {
@@ -74,7 +74,7 @@ async function ask(path = '/'): Promise<string> {
   }
 }
 
-const states = () => apps.inspect('one').map(({ state }) => state);
+const states = () => apps.runners.inspect('one').map(({ state }) => state);
 const served = (name: string) => until(ask, (text) => text.startsWith(name));
 
 describe('a program that ends soon after it was deployed', () => {
@@ -83,7 +83,7 @@ describe('a program that ends soon after it was deployed', () => {
     await deploy('old');
     const before = await ask();
     await deploy('new');
-    expect(apps.inspect('one')).toMatchObject([
+    expect(apps.runners.inspect('one')).toMatchObject([
       { name: 'program', state: 'RUNNING', revision_id: 'new' },
       { name: 'replaced-1', state: 'STOPPING', revision_id: 'old' },
     ]);
@@ -162,10 +162,10 @@ it('what was replaced makes room for other deployments, and is started again whe
   await deploy('old');
   await deploy('new');
   expect(states()).toEqual(['RUNNING', 'STOPPING']);
-  writeFileSync(join(await apps.folder('two').emptyBuild('other'), 'server.js'), server('other'));
+  writeFileSync(join(await apps.folders.of('two').emptyBuild('other'), 'server.js'), server('other'));
   const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false };
   const other = { deploymentId: 'two', tenantId: 'tenant', name: 'b', revisionId: 'other', build: 'other', recipe };
-  const leave = await apps.enter('one');
+  const leave = await apps.runners.enter('one');
   await apps.activate({ revision: other, secrets: new Map() }, new AbortController().signal);
   expect(states()).toEqual(['RUNNING']);
   leave.end();
@@ -186,7 +186,7 @@ it('a deployment that is removed while what it has replaced runs on leaves no pr
 it('a crash loop is told once when it begins and once when it has ended', async () => {
   begin({ restart: { first: 10, most: 1500 } });
   await deploy('fragile', { text: fragile });
-  const broken = join(apps.folder('one').path, 'data', 'broken');
+  const broken = join(apps.folders.of('one').path, 'data', 'broken');
   writeFileSync(broken, '');
   await ask('/crash');
   await until(() => apps.uses()[0]!.restarts >= 5);
@@ -194,7 +194,7 @@ it('a crash loop is told once when it begins and once when it has ended', async 
   expect(told.slice(1)).toEqual([
     expect.stringMatching(/^UNKNOWN Crash looping, 3 restarts, last line: Error: the data is broken$/),
   ]);
-  expect(apps.inspect('one')).toMatchObject([
+  expect(apps.runners.inspect('one')).toMatchObject([
     {
       state: 'CRASH_LOOPING',
       reason: expect.stringMatching(/^Crash looping, \d+ restarts, last line: Error: the data is broken$/),
@@ -208,11 +208,11 @@ it('a crash loop is told once when it begins and once when it has ended', async 
 it('a crash loop goes on while its program sleeps and is woken, until it has run for a while', async () => {
   begin({ restart: { first: 10, most: 1500 }, sleepAfter: 100 });
   await deploy('fragile', { text: fragile, min_scale: 0 });
-  const broken = join(apps.folder('one').path, 'data', 'broken');
+  const broken = join(apps.folders.of('one').path, 'data', 'broken');
   await until(() => states().length === 0);
   writeFileSync(broken, '');
   for (let times = 0; times < 3; times++) {
-    const used = apps.enter('one').catch(() => undefined);
+    const used = apps.runners.enter('one').catch(() => undefined);
     await until(() => states()[0] === 'CRASH_LOOPING');
     (await used)?.end();
     await until(() => states().length === 0);
@@ -220,7 +220,7 @@ it('a crash loop goes on while its program sleeps and is woken, until it has run
   expect(told.filter((status) => status.startsWith('UNKNOWN'))).toHaveLength(1);
   expect(told.at(-1)).toMatch(/^UNKNOWN Crash looping, 3 restarts/);
   rmSync(broken);
-  const used = await apps.enter('one');
+  const used = await apps.runners.enter('one');
   expect(states()).toEqual(['CRASH_LOOPING']);
   await until(() => states()[0] === 'RUNNING');
   expect(told.at(-1)).toBe('READY');
@@ -244,7 +244,7 @@ describe('a process that runs on and does not answer', () => {
 
   it.each(['/', undefined])('is started again when it hangs (health: %s)', async (health) => {
     begin({ looks });
-    writeFileSync(join(await apps.folder('one').emptyBuild('a'), 'server.js'), server('agent'));
+    writeFileSync(join(await apps.folders.of('one').emptyBuild('a'), 'server.js'), server('agent'));
     const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false, health };
     active = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'a', build: 'a', recipe };
     await apps.activate({ revision: active, secrets: new Map() }, new AbortController().signal);

@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { within } from '../command/child.process';
+import type { AppFolders, StartedRevision } from './app-folders.store';
+import { AppPorts } from './app-ports.process';
+import { AppProcess } from './app.process';
+import { coresOf, leastOf, memoryOf, type Sizes, wantsToStayAwake } from './app-sizes';
+import type { Containers } from './containers.service';
+import {
+  BUILD_LIMITS,
+  type ControlGroup,
+  ControlGroups,
+  type Controller,
+  PROGRAM_PROCESSES,
+} from './control-groups.process';
+import type { KeptApps } from './kept-apps';
+import type { LocalLimits } from './local-limits';
+import type { Runnable } from './running/serving.process';
+
+/** A key for sending runs, of one process. */
+interface TracingKey {
+  readonly key: string;
+  revoke(): void;
+}
+
+/**
+ * Tracing of the programs of a deployment: the address of the service, their project, and keys for sending runs there.
+ */
+export type Tracing = (
+  revision: StartedRevision,
+) => Promise<{ readonly address: string; readonly project: string; issue(): TracingKey } | undefined>;
+
+/** A revision to run, with the values of its secrets and its sizes. */
+export interface Chosen {
+  readonly revision: StartedRevision;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly sizes?: Sizes;
+  /** Takes what a rollout says of it while it starts. */
+  readonly say?: (text: string) => void;
+}
+
+/** Separation of the programs from the server and from others. */
+export interface Isolation {
+  /** True when their ports are closed to others. */
+  readonly closed: boolean;
+  /** Resources that the kernel limits for them. */
+  readonly limited: ReadonlySet<Controller>;
+  /** Why they can read what the server reads; undefined when they cannot. */
+  readonly exposed?: string;
+  /** Why they write to `/tmp` of the machine; undefined when they do not, or have the user of the server. */
+  readonly shared?: string;
+}
+
+/** Makes programs of revisions: with their environment, and isolated as far as this machine can isolate them. */
+export class AppLauncher {
+  private readonly ports: AppPorts;
+  private readonly groups: ControlGroups;
+  private tracing: Tracing = async () => undefined;
+
+  constructor(
+    root: string,
+    private readonly limits: LocalLimits,
+    private readonly folders: AppFolders,
+    private readonly kept: KeptApps,
+    private readonly containers: Containers,
+  ) {
+    this.ports = new AppPorts(root);
+    this.groups = new ControlGroups(root);
+  }
+
+  begin(tracing: Tracing): Isolation {
+    this.tracing = tracing;
+    return { closed: this.ports.begin(), limited: this.groups.begin(), ...this.folders.confine() };
+  }
+
+  async end(): Promise<void> {
+    await this.containers.end();
+    this.ports.end();
+    await this.groups.end();
+  }
+
+  /** Limits a command of a build, and all that it starts. */
+  limitBuild(pid: number): ControlGroup {
+    return this.groups.limit(pid, BUILD_LIMITS);
+  }
+
+  /** Environment of the commands of a revision; `more` takes precedence over the secrets. */
+  environment({ revision, secrets }: Chosen, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    const { deploymentId, revisionId, image, build, recipe } = revision;
+    return {
+      ...Object.fromEntries(secrets),
+      LANGCHAIN_REVISION_ID: revisionId,
+      ...more,
+      ...(image === undefined && this.folders.of(deploymentId).environmentOf(build, recipe)),
+    };
+  }
+
+  async runnable(chosen: Chosen): Promise<Runnable> {
+    const { revision, sizes, say } = chosen;
+    const { deploymentId, revisionId, image, build, recipe } = revision;
+    const folder = this.folders.of(deploymentId);
+    const traced = image && !(await this.containers.canTrace(image)) ? undefined : await this.tracing(revision);
+    const [memory, cores] = [memoryOf(sizes), coresOf(sizes)];
+    const common = {
+      ...{ revision, folder, say },
+      scale: recipe.langgraph ? 1 : Math.min(leastOf(sizes), this.limits.awake),
+      isAlwaysOn: wantsToStayAwake(sizes) && this.kept.mayStayAwake(revision, sizes),
+      guard: (port: number) => this.ports.close(port, folder.user?.uid),
+      launch: () => this.launch(chosen, traced),
+    };
+    if (image) {
+      const wanted = {
+        ...{ deploymentId, revisionId, image, memory, cores, disk: this.limits.disk },
+        ...(traced && { server: traced.address }),
+        close: (subnet: string) => this.ports.closeNetwork(subnet),
+      };
+      return {
+        ...common,
+        run: (env, port, told) => this.containers.start({ ...wanted, env, port }, told),
+        runCommand: (env, command, told) => this.containers.start({ ...wanted, env, command }, told),
+      };
+    }
+    const cwd = join(folder.build(build), recipe.folder);
+    const limit = (pid: number) => this.groups.limit(pid, { cores, memory, processes: PROGRAM_PROCESSES });
+    return {
+      ...common,
+      run: async (env, port, told) => {
+        const words = within(cwd, ['/bin/sh', '-c', recipe.start]);
+        const started = folder.start(words, { ...env, PORT: String(port) });
+        return new AppProcess({ ...started, port, memory, limit }, told);
+      },
+      runCommand: async (env, words, told) =>
+        new AppProcess({ ...folder.start(within(cwd, words), env), memory, limit }, told),
+    };
+  }
+
+  /** Environment and secrets of one process. */
+  private launch(chosen: Chosen, traced: Awaited<ReturnType<Tracing>>): ReturnType<Runnable['launch']> {
+    const issued = traced?.issue();
+    const env = this.environment(chosen, {
+      ...(traced && {
+        LANGSMITH_TRACING: 'true',
+        LANGSMITH_ENDPOINT: traced.address,
+        LANGSMITH_PROJECT: traced.project,
+      }),
+      ...(issued && { LANGSMITH_API_KEY: issued.key }),
+    });
+    const secrets = [...chosen.secrets.values(), ...(issued ? [issued.key] : [])];
+    return { env, secrets, ended: () => issued?.revoke() };
+  }
+}
