@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { OWN_FOLDERS } from './mount-script.process';
 import { type Command, Namespaces, type User } from './namespaces.process';
+import { kill, processesOf } from './process-use.watch';
 import { type ContainerImage, programFolders, type Recipe } from './recipe';
 import { removeStrays, strayBytes } from './stray-files.store';
 
@@ -307,7 +308,7 @@ export class AppFolder {
 
   killAll(): void {
     const { user } = this;
-    if (!user || !existsSync('/proc/self/status')) return;
+    if (!user) return;
     // What is started while the list is read is in the next one.
     for (let pass = 0; pass < 10; pass++) {
       const pids = processesOf(user.uid);
@@ -330,32 +331,11 @@ export class AppFolder {
   }
 }
 
-function processesOf(uid: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        return statSync(`/proc/${name}`).uid === uid && !readFileSync(`/proc/${name}/stat`, 'utf8').includes(') Z ');
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-}
-
 /** Makes a folder that only a user can enter, unless it is there; without an id, it is the server's own. */
 function makeOwn(path: string, uid?: number, gid?: number): void {
   const isThere = existsSync(path);
   if (!isThere) mkdirSync(path, { mode: 0o700 });
   if (uid !== undefined && (!isThere || statSync(path).uid === 0)) chownSync(path, uid, gid!);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended.
-  }
 }
 
 function readJson(path: string): unknown {

@@ -17,6 +17,11 @@ export function memoryOf(sizes: Sizes | undefined): number | undefined {
   return typeof megabytes === 'number' ? megabytes * 1e6 : undefined;
 }
 
+/** Megabytes for a sentence. */
+export function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6);
+}
+
 /** Processor cores that a process of a program may use; undefined when its sizes do not say. */
 export function coresOf(sizes: Sizes | undefined): number | undefined {
   const cores = sizes?.cpu_limit;

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GATE, WATCHED } from '../command/child.process';
 import type { StreamLevel, TakeLevel } from './app-logs.store';
+import { megabytes } from './app-sizes';
 import type { RunningProgram } from './running/serving.process';
 import { ControlGroup } from './control-groups.process';
 import type { User } from './namespaces.process';
@@ -12,6 +13,7 @@ import {
   type GroupUse,
   isAlive,
   isRunning,
+  kill,
   listeners,
   listeningOf,
   useWatch,
@@ -187,17 +189,4 @@ export function readPace(): (length: number) => number {
     refilled = now;
     return budget >= 0 ? 0 : (-budget * 1000) / READ_RATE;
   };
-}
-
-/** Signals a process, or a group by its negative id. */
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // Nothing of it is left.
-  }
-}
-
-function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 1e6);
 }

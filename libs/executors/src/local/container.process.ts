@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TakeLevel } from './app-logs.store';
+import { megabytes } from './app-sizes';
 import { readPace } from './app.process';
 import type { RunningProgram } from './running/serving.process';
 import { type EngineClient, jsonLines } from './engine.client';
@@ -174,8 +175,4 @@ export class ContainerProcess implements RunningProgram {
       before = now;
     }
   }
-}
-
-function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 1e6);
 }

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { totalmem } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { megabytes } from './app-sizes';
+import { kill } from './process-use.watch';
 
 const CONTROLLERS = ['cpu', 'memory', 'pids'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
@@ -294,12 +296,7 @@ function killAll(group: string): void {
   write(group, 'pids.max', '0');
   for (const pid of processesOf(group).map(Number)) {
     // A process that this one cannot see, such as one outside of its container, is listed as 0, which is all of its own.
-    if (pid === 0) continue;
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended.
-    }
+    if (pid !== 0) kill(pid);
   }
 }
 
@@ -319,8 +316,4 @@ function remove(folder: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
-}
-
-function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 1e6);
 }

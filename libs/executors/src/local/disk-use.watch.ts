@@ -2,6 +2,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StepFailed } from '../port/executor';
 import type { AppFolder } from './app-folders.store';
+import { megabytes } from './app-sizes';
 
 /** Size of a deployment's folder when its files were counted last. */
 interface Counted {
@@ -173,8 +174,4 @@ function tooMuch(bytes: number, most: number): string {
 
 function scarce(free: number, reserve: number): string {
   return `${megabytes(free)} MB are free, and ${megabytes(reserve)} MB of it are for the server: remove files`;
-}
-
-function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 1e6);
 }

@@ -16,10 +16,10 @@ import {
 import type { ProcessHealth } from '../port/process-health.schema';
 import type { ProgramLine } from '../port/line-level';
 import type { AppFolder } from './app-folders.store';
-import { leastOf, wantsToStayAwake } from './app-sizes';
+import { leastOf, megabytes, wantsToStayAwake } from './app-sizes';
 import type { LocalApps } from './apps.service';
 import { NO_ENGINE } from './containers.service';
-import { type BuildPlan, type ContainerImage, planOf, type Recipe, type Wanted, withServer } from './recipe';
+import { type BuildPlan, type ContainerImage, isGiven, planOf, type Recipe, type Wanted, withServer } from './recipe';
 import { type Command, NoRecipe, type SourceTree } from './recipes/source-tree';
 import { unpack } from './source-archive.process';
 
@@ -269,10 +269,6 @@ async function buildSecrets({ secrets }: Assignment): Promise<Record<string, str
   return Object.fromEntries([...(await secrets())].filter(([name]) => name !== 'NODE_ENV'));
 }
 
-function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 1e6);
-}
-
 /** Name of the folder that holds what a source becomes; the same for the same source and commands. */
 function buildName(members: object): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('hex').slice(0, 24);
@@ -344,8 +340,4 @@ export function withoutEffect(
     ...hidden.map((name) => `The secret ${name} has no effect: the server sets this variable.`),
     ...OF_PODS.filter((member) => isGiven(spec[member])).map((member) => `${member} has no effect on this machine.`),
   ];
-}
-
-function isGiven(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
 }

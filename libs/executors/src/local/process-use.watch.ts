@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 
 export interface GroupUse {
   readonly memory_bytes: number;
@@ -60,6 +60,22 @@ class UseWatch {
 }
 
 export const useWatch = new UseWatch();
+
+/** Signals a process, or a group by its negative id. */
+export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+/** Ids of the processes of a user that have not ended, as far as the system shows them. */
+export function processesOf(uid: number): number[] {
+  return processes().flatMap(({ pid }) =>
+    statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid ? pid : [],
+  );
+}
 
 /** True when a process of the group is left, as far as the system shows it. */
 export function isAlive(group: number): boolean {

@@ -201,6 +201,6 @@ export function programFolders({ folder, programs = [], venv }: Recipe, build: s
   return [...(venv ? [posix.join(build, folder, '.venv/bin')] : []), ...modules, ...own];
 }
 
-function isGiven(value: unknown): boolean {
+export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
 }
