@@ -42,7 +42,7 @@ const LONGEST = [
   'libs/eventstoredb/src/catch-up',
   'libs/webhooks/src/deliveries/many-dead-targets',
   'libs/edge/src/reference',
-  'libs/executors/src/local/container.process',
+  'libs/executors/src/local/containers/container-process',
   'libs/schema/src/time-limit',
   'libs/outbound/src/outbound-resolver',
 ].map((name) => `/${name}.spec.ts`);

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LocalApps } from './apps.service';
+import { LocalApps } from './local-apps';
 
 /** Which deployment has the address that several names spell. */
 

@@ -1,22 +1,21 @@
 import { join } from 'node:path';
 import { within } from '../command/child.process';
-import type { AppFolders, StartedRevision } from './app-folders.store';
-import { AppPorts } from './app-ports.process';
-import { AppProcess } from './app.process';
-import { coresOf, leastOf, memoryOf, type Sizes, wantsToStayAwake } from './app-sizes';
-import type { Containers } from './containers.service';
+import type { AppFolders, StartedRevision } from './isolation/app-folders.store';
+import { AppPorts } from './isolation/app-ports';
+import { AppProcess } from './isolation/app-process';
+import { coresOf, leastOf, memoryOf, type Sizes, wantsToStayAwake } from './isolation/app-sizes';
+import type { Containers } from './containers/containers.client';
 import {
   BUILD_LIMITS,
   type ControlGroup,
   ControlGroups,
   type Controller,
   PROGRAM_PROCESSES,
-} from './control-groups.process';
+} from './isolation/control-groups.client';
 import type { KeptApps } from './kept-apps';
 import type { LocalLimits } from './local-limits';
-import type { Runnable } from './running/serving.process';
+import type { Runnable } from './running/serving';
 
-/** A key for sending runs, of one process. */
 interface TracingKey {
   readonly key: string;
   revoke(): void;
@@ -40,9 +39,7 @@ export interface Chosen {
 
 /** Separation of the programs from the server and from others. */
 export interface Isolation {
-  /** True when their ports are closed to others. */
   readonly closed: boolean;
-  /** Resources that the kernel limits for them. */
   readonly limited: ReadonlySet<Controller>;
   /** Why they can read what the server reads; undefined when they cannot. */
   readonly exposed?: string;
@@ -78,7 +75,6 @@ export class AppLauncher {
     await this.groups.end();
   }
 
-  /** Limits a command of a build, and all that it starts. */
   limitBuild(pid: number): ControlGroup {
     return this.groups.limit(pid, BUILD_LIMITS);
   }
@@ -133,7 +129,6 @@ export class AppLauncher {
     };
   }
 
-  /** Environment and secrets of one process. */
   private launch(chosen: Chosen, traced: Awaited<ReturnType<Tracing>>): ReturnType<Runnable['launch']> {
     const issued = traced?.issue();
     const env = this.environment(chosen, {

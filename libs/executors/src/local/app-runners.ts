@@ -3,23 +3,20 @@ import type { AppUse } from '@fairlead/contracts';
 import { withTimeLimit } from '@fairlead/schema';
 import type { ProcessHealth } from '../port/process-health.schema';
 import type { ProgramLine } from '../port/line-level';
-import type { StartedRevision } from './app-folders.store';
-import { AllLogs, AppLogs } from './app-logs.store';
+import type { StartedRevision } from './isolation/app-folders.store';
+import { AllLogs, AppLogs } from './running/app-logs';
 import type { KeptApps } from './kept-apps';
 import type { LocalLimits } from './local-limits';
-import { AppRunner, AppUnavailable, type TakenBack } from './running/app.runner';
+import { AppRunner, AppUnavailable, type TakenBack } from './running/app-runner';
 import type { TellStatus } from './running/runner-state';
-import type { Entered, Runnable } from './running/serving.process';
+import type { Entered, Runnable } from './running/serving';
 
-/** Takes what the programs of deployments say of themselves. */
 export type Tell = (id: string, ...told: Parameters<TellStatus>) => void;
 
 /** Decisions about the deployments whose programs run, and receivers of their reports. */
 interface Deployments {
-  /** The program that is to run now; undefined when nothing is to run. */
   readonly next: (id: string, wanted?: StartedRevision) => Promise<Runnable | undefined>;
   readonly tell: Tell;
-  /** A revision has taken its place back. */
   readonly tookBack: (taken: TakenBack) => void;
 }
 
@@ -33,7 +30,6 @@ const STATES = ['RUNNING', 'UNRESPONSIVE', 'STARTING', 'CRASH_LOOPING', 'FAILED'
 
 /** The runners of all deployments: they share the places for processes, and those that nobody uses make room. */
 export class AppRunners {
-  /** Lines that programs wrote since the server was started. */
   readonly logged: AllLogs;
   private readonly all = new Map<string, AppRunner>();
   /** Ends when the one before has room. */
@@ -47,7 +43,6 @@ export class AppRunners {
     this.logged = new AllLogs(limits.logs.bytes * LOGS_KEPT);
   }
 
-  /** The runner of a deployment, which is made when it is not there. */
   of(id: string): AppRunner {
     const known = this.all.get(id);
     if (known) return known;
@@ -64,7 +59,6 @@ export class AppRunners {
     return runner;
   }
 
-  /** Deployments whose programs run or are being started. */
   awake(): [id: string, runner: AppRunner][] {
     return [...this.all].filter(([id, runner]) => runner.isAwake && this.kept.get(id));
   }
@@ -124,7 +118,6 @@ export class AppRunners {
     }
   }
 
-  /** The last lines that a program wrote since the server was started, the oldest first. */
   lines(id: string): readonly ProgramLine[] {
     return this.all.get(id)?.logs.lines() ?? [];
   }
@@ -145,7 +138,6 @@ export class AppRunners {
     });
   }
 
-  /** Lets programs sleep that nobody has used for a while. */
   sendToSleep(): void {
     const until = Date.now() - this.limits.sleepAfter;
     for (const runner of this.all.values()) if ((runner.idleSince ?? Infinity) <= until) void runner.sleep();
@@ -190,7 +182,6 @@ export class AppRunners {
   }
 }
 
-/** The sum of what is known; null when nothing is. */
 function sumOf(values: readonly (number | null)[]): number | null {
   return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
 }

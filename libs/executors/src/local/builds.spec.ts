@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { SourceArchives } from '@fairlead/contracts';
 import { until } from '@fairlead/postgres/testing';
 import { TestRollouts } from '@fairlead/rollouts/testing';
-import { LocalApps } from './apps.service';
-import { LocalExecutor } from './local.executor';
+import { LocalApps } from './local-apps';
+import { LocalExecutor } from './local-executor';
 
 /** Sources of several kinds, which are built and run as they are. */
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import { LocalApps } from './apps.service';
+import { LocalApps } from './local-apps';
 
 const SERVER = `
 require('node:http').createServer((_, response) => response.end()).listen(process.env.PORT, '127.0.0.1');`;

@@ -1,21 +1,17 @@
 import { spelledAddress } from '@fairlead/contracts';
-import { type AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
-import { leastOf, type Sizes } from './app-sizes';
+import { type AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './isolation/app-folders.store';
+import { leastOf, type Sizes } from './isolation/app-sizes';
 
-/** The share of the places that programs may have which never sleep. */
 const SHARE = 0.75;
 
-/** The deployments of this machine as their folders keep them, and the addresses of their programs. */
 export class KeptApps {
   private readonly all = new Map<string, KeptApp>();
 
-  /** `awake`: processes of programs that run at a time. */
   constructor(
     private readonly folders: AppFolders,
     private readonly awake: number,
   ) {}
 
-  /** Finds what earlier processes of the server have kept. */
   begin(): void {
     for (const [id, kept] of this.folders.begin()) this.all.set(id, kept);
     for (const [id, { address }] of this.all) if (address === undefined) this.claim(id);
@@ -35,7 +31,6 @@ export class KeptApps {
     return this.all.get(id)?.revisions ?? [];
   }
 
-  /** Keeps a revision as the newest one of its deployment. */
   putFirst(revision: StartedRevision, change: Partial<KeptApp> = {}): void {
     const { deploymentId: id, revisionId } = revision;
     const others = this.revisions(id).filter((one) => one.revisionId !== revisionId);
@@ -61,7 +56,6 @@ export class KeptApps {
     return (byId ?? own.find(([, { address }]) => address === named))?.[0];
   }
 
-  /** The only deployment that has an address in any workspace. */
   named(address: string): { readonly id: string; readonly tenantId: string } | undefined {
     const all = [...this.all].filter(([, kept]) => kept.address === address);
     return all.length === 1 ? { id: all[0]![0], tenantId: all[0]![1].revisions[0]!.tenantId } : undefined;
@@ -94,7 +88,6 @@ export class KeptApps {
     return this.all.get(id)!.revisions[0]!.name === name;
   }
 
-  /** True when a deployment runs also while nobody uses it. */
   isAlwaysOn(id: string): boolean {
     return (this.all.get(id)?.awake ?? 0) > 0;
   }

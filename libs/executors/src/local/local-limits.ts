@@ -1,16 +1,13 @@
 import { totalmem } from 'node:os';
-import type { LogLimits } from './app-logs.store';
-import type { DiskLimits } from './disk-use.watch';
+import type { LogLimits } from './running/app-logs';
+import type { DiskLimits } from './isolation/disk-watch.worker';
 import type { RunLimits } from './running/replica-set';
 
 export interface LocalLimits extends RunLimits {
-  /** Processes of programs that run at a time. */
   readonly awake: number;
   /** Milliseconds without a request after which a program is ended until the next one. */
   readonly sleepAfter: number;
-  /** Bytes of an unpacked archive. */
   readonly source: number;
-  /** Bytes of a deployment's folder. */
   readonly disk: number;
   readonly diskWatch?: Omit<DiskLimits, 'most'>;
   readonly logs: LogLimits;

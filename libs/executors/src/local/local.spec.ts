@@ -17,8 +17,8 @@ import { CodeHostUnreachable, CommitResolver, SourceArchives } from '@fairlead/c
 import { WATCHED } from '../command/child.process';
 import { until } from '@fairlead/postgres/testing';
 import { TestRollouts } from '@fairlead/rollouts/testing';
-import { LocalApps } from './apps.service';
-import { LocalExecutor } from './local.executor';
+import { LocalApps } from './local-apps';
+import { LocalExecutor } from './local-executor';
 
 /** A program that answers with what it knows of itself; `version` is in its answers. */
 const program = (version: string) => `

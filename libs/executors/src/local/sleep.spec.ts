@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import type { StartedRevision } from './app-folders.store';
+import type { StartedRevision } from './isolation/app-folders.store';
 import { AppForwarding } from './forwarding/app-forwarding.service';
-import { LocalApps } from './apps.service';
+import { LocalApps } from './local-apps';
 import { awakeWithin } from './local-limits';
 
 const SERVER = `

@@ -7,8 +7,8 @@ import { SourceArchives } from '@fairlead/contracts';
 import { until } from '@fairlead/postgres/testing';
 import { TestRollouts } from '@fairlead/rollouts/testing';
 import { Traffic } from '../testing/traffic';
-import { LocalApps } from './apps.service';
-import { LocalExecutor } from './local.executor';
+import { LocalApps } from './local-apps';
+import { LocalExecutor } from './local-executor';
 
 /**
  * This file tests the answers that clients get at the address of a deployment, at 50 requests a second and through

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { RevisionAssignment, Step } from '../port/executor';
-import { LocalApps } from '../local/apps.service';
-import { LocalExecutor } from '../local/local.executor';
+import { LocalApps } from '../local/local-apps';
+import { LocalExecutor } from '../local/local-executor';
 
 /**
  * A process that runs deployments as a server does, until its standard input ends: `local-server.ts <data directory>

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { Conflict, Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppSockets } from './app-sockets.http';
-import { type Kind, pathOf, reachedAt, responseHeaders } from './app-headers.http';
-import { connectTo, forward } from './apps.http';
-import { LocalApps } from '../apps.service';
-import { AppUnavailable } from '../running/app.runner';
-import type { Entered } from '../running/serving.process';
+import { AppSockets } from './app-sockets.client';
+import { type Kind, pathOf, reachedAt, responseHeaders } from './app-headers.client';
+import { connectTo, forward } from './app-requests.client';
+import { LocalApps } from '../local-apps';
+import { AppUnavailable } from '../running/app-runner';
+import type { Entered } from '../running/serving';
 
 /** Headers of our answers that say what a page may do: there the program says it. */
 const PAGE_DEFAULTS = ['content-security-policy', 'referrer-policy', 'cache-control'];

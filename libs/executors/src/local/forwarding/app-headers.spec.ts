@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { type Kind, pathOf, type Reached, reachedAt, requestHeaders, responseHeaders } from './app-headers.http';
+import { type Kind, pathOf, type Reached, reachedAt, requestHeaders, responseHeaders } from './app-headers.client';
 
 const KEY = `fl_${'1'.repeat(22)}_${'2'.repeat(27)}_${'3'.repeat(6)}`;
 const REACHED: Reached = { proto: 'https', host: 'agents.example', prefix: '/apps/support', for: '192.0.2.7' };

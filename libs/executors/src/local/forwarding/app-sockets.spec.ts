@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { until } from '@fairlead/postgres/testing';
-import { AppSockets } from './app-sockets.http';
-import { connectTo } from './apps.http';
+import { AppSockets } from './app-sockets.client';
+import { connectTo } from './app-requests.client';
 import { FrameFollower } from './web-socket-frames';
 
 const REACHED = { proto: 'http', host: 'x', prefix: '/apps/one', for: '192.0.2.1' };

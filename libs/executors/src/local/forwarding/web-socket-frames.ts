@@ -18,7 +18,6 @@ export class FrameFollower {
   /** True when this side has closed: nothing may be sent after that. */
   hasClosed = false;
 
-  /** True when the data so far is whole frames. */
   get isBetween(): boolean {
     return this.head.length === 0 && this.left === 0;
   }

@@ -12,7 +12,6 @@ const SERVERS = [
 ] as const;
 const NEWEST = SERVERS[0].server;
 
-/** Lock files, with the places where they name the version of `@langchain/langgraph`. */
 const LOCKED: readonly (readonly [string, RegExp])[] = [
   ['yarn.lock', /^"?@langchain\/langgraph@[^\n]*:\n\s+version:? "?(\d[\w.-]*)/gm],
   ['pnpm-lock.yaml', /^\s+'?\/?@langchain\/langgraph[@/](\d[\w.-]*)/gm],
@@ -57,7 +56,6 @@ export function serverFor(installed: string | undefined): string {
   );
 }
 
-/** Commands that install the server into a folder of its own, and the command that starts it. */
 export function ownServer(version: string): { readonly install: Command; readonly program: string } {
   const name = `langgraphjs-${version}`;
   return {

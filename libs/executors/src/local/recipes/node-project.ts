@@ -11,7 +11,6 @@ import {
 } from './source-tree';
 import { dependenciesOf, type Package, type Workspace, workspaceOf } from './workspace';
 
-/** Steps that install and build the packages of a source in JavaScript. Commands run in the folder of the project. */
 export interface NodeProject {
   readonly manifest: Members;
   readonly setUp: readonly Command[];

@@ -137,7 +137,6 @@ function installed(name: 'pnpm' | 'yarn', version: string, checksum: string | un
   };
 }
 
-/** The version of pnpm that writes the lock file in this format. */
 function pnpmVersion(lock: string): string {
   const format = /^lockfileVersion: '?(\d+)/m.exec(lock)?.[1];
   return { '5': '7', '6': '8' }[format ?? ''] ?? '10';
@@ -153,7 +152,6 @@ function isClassic(version: string): boolean {
 
 const LONGEST_YAML = 65_536;
 
-/** The object in a text in YAML; an empty one when there is none. */
 export function parsedYaml(text: string): Members {
   if (text.length > LONGEST_YAML) return {};
   try {

@@ -11,7 +11,6 @@ import {
   stringsOf,
 } from './source-tree';
 
-/** Steps that install the packages of a source in Python, into `.venv` of its folder. */
 export interface PythonProject {
   readonly setUp: readonly Command[];
   readonly install: readonly Command[];
@@ -19,13 +18,11 @@ export interface PythonProject {
   readonly warnings: readonly string[];
 }
 
-/** Version of the LangGraph server for development, where the project has none of its own. */
 const SERVER = 'langgraph-cli[inmem]==0.4.40';
 const PACKAGE_FILES = ['pyproject.toml', 'setup.py'];
 const LOCKS = ['uv.lock', 'poetry.lock', 'Pipfile.lock', 'pdm.lock'];
 const HINT = 'Another command can be set as install_command: fairlead deploy --install-command "…".';
 
-/** True when a folder says which packages in Python it needs. */
 export function isPython({ files }: SourceTree, folder: string): boolean {
   return ['requirements.txt', ...PACKAGE_FILES].some((name) => files.has(posix.join(folder, name)));
 }
@@ -88,7 +85,6 @@ export async function graphProject(
   return { setUp: [venv(version)], install, build: [], warnings: unusedLocks(tree, folder) };
 }
 
-/** Installs the LangGraph server without another version of a package that the project has. */
 export const PYTHON_SERVER: readonly Command[] = [
   { run: 'pip list --format=freeze --exclude-editable > .venv/installed.txt' },
   {

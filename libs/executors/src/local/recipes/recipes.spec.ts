@@ -1,4 +1,4 @@
-import { type BuildPlan, planOf, programFolders, type Wanted, withServer } from '../recipe';
+import { type BuildPlan, planOf, programFolders, type Wanted, withServer } from './recipe';
 import { serverFor } from './langgraph-server';
 import { readProcfile } from './procfile';
 import { isMember } from './workspace';

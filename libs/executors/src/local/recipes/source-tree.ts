@@ -21,13 +21,11 @@ export type Members = Readonly<Record<string, unknown>>;
 /** The source names nothing that can be built or started; the message is a sentence. */
 export class NoRecipe extends Error {}
 
-/** A folder and all that it is in, up to the root `.`, which is the last one. */
 export function upwards(folder: string): string[] {
   const above = folder === '.' ? [] : upwards(posix.dirname(folder));
   return [folder, ...above];
 }
 
-/** True when a folder of the source holds a file, at any depth. */
 export function hasFolder({ files }: SourceTree, folder: string): boolean {
   if (folder === '.') return true;
   for (const file of files) if (file.startsWith(`${folder}/`)) return true;
@@ -67,7 +65,6 @@ export function quotedAlways(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A command that runs in another folder of the source than `from`. */
 export function inFolder(from: string, to: string, command: string): string {
   const path = posix.relative(from, to);
   return path === '' ? command : `cd ${quoted(path)} && ${command}`;

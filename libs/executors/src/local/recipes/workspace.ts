@@ -2,13 +2,11 @@ import { posix } from 'node:path';
 import { parsedYaml } from './package-manager';
 import { isObject, type Members, NoRecipe, readObject, type SourceTree, stringsOf, upwards } from './source-tree';
 
-/** A package of a workspace, or one that is alone. */
 export interface Package {
   readonly folder: string;
   readonly manifest: Members;
 }
 
-/** A package of a source, and the workspace that it is in. */
 export interface Workspace {
   readonly root: Package;
   readonly own: Package;
@@ -51,7 +49,6 @@ async function packageAt(tree: SourceTree, folder: string): Promise<Package> {
   return { folder, manifest: (await readObject(tree, posix.join(folder, 'package.json'))) ?? {} };
 }
 
-/** The folders of the packages of a workspace, as patterns; none when a package is no root of one. */
 async function patternsOf(tree: SourceTree, { folder, manifest: { workspaces } }: Package): Promise<string[]> {
   const text = await tree.text(posix.join(folder, 'pnpm-workspace.yaml'));
   if (text !== undefined) return stringsOf(parsedYaml(text).packages);

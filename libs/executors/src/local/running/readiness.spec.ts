@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import { LocalApps } from '../apps.service';
-import { requireOwner, untilReady } from './readiness.watch';
+import { LocalApps } from '../local-apps';
+import { requireOwner, untilReady } from './readiness.client';
 
 const own = process.getuid?.() ?? 0;
 const NOBODY = 65_534;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AppLogs } from '../app-logs.store';
-import type { Looks } from './liveness.watch';
-import { type Pauses, Replica } from './replica.process';
+import type { AppLogs } from './app-logs';
+import type { Looks } from './liveness.worker';
+import { type Pauses, Replica } from './replica';
 import type { RunnerState } from './runner-state';
-import { type Runnable, type Serving, startProcess } from './serving.process';
+import { type Runnable, type Serving, startProcess } from './serving';
 
 export interface RunLimits {
   readonly ready: number;
@@ -19,7 +19,6 @@ export interface RunLimits {
 }
 
 interface Surroundings {
-  /** The program that is to run now; undefined when nothing is to run. */
   readonly next: () => Promise<Runnable | undefined>;
   /** Adds to the places when there is room for so many more processes at once; answers whether there is. */
   readonly room: (places: number) => Promise<boolean>;
@@ -41,7 +40,6 @@ export class ReplicaSet {
   places = 0;
   /** None while nobody has asked for the program. */
   all: Replica[] = [];
-  /** The program that should run, as far as it is known. */
   program: Runnable | undefined;
   /** Resolves when what has to end before another process starts has ended. */
   resting: Promise<unknown> = Promise.resolve();
@@ -114,7 +112,6 @@ export class ReplicaSet {
     await this.retire(this.all.splice(program.scale));
   }
 
-  /** Ends processes when their requests have ended, and gives their places back. */
   async retire(replicas: readonly Replica[]): Promise<void> {
     await Promise.all(replicas.map((replica) => replica.retire(this.limits.hold, this.around.hurry())));
     this.giveBack(replicas.length);
@@ -136,7 +133,6 @@ export class ReplicaSet {
     this.places = Math.max(0, this.places - places);
   }
 
-  /** Starts the processes that the program lacks, as soon as there is room for each. */
   private async grow(): Promise<void> {
     const { program } = this;
     const isLacking = () => program !== undefined && this.program === program && this.all.length < program.scale;

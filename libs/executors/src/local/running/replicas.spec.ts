@@ -7,8 +7,8 @@ import { until } from '@fairlead/postgres/testing';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Traffic } from '../../testing/traffic';
 import { AppForwarding } from '../forwarding/app-forwarding.service';
-import type { StartedRevision } from '../app-folders.store';
-import { LocalApps } from '../apps.service';
+import type { StartedRevision } from '../isolation/app-folders.store';
+import { LocalApps } from '../local-apps';
 
 /** Programs with several processes, and requests to them through the server. */
 

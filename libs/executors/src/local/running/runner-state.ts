@@ -1,8 +1,8 @@
 import { crashLoops, crashLoopText } from '../../port/crash-loop';
 import type { ProcessHealth } from '../../port/process-health.schema';
-import type { AppLogs } from '../app-logs.store';
-import type { Replica, ReplicaRecord } from './replica.process';
-import type { Runnable, Serving } from './serving.process';
+import type { AppLogs } from './app-logs';
+import type { Replica, ReplicaRecord } from './replica';
+import type { Runnable, Serving } from './serving';
 
 type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
 
@@ -11,19 +11,16 @@ export type TellStatus = (status: AppStatus, reason?: string, isCrashLooping?: b
 
 interface Processes {
   readonly replicas: readonly Replica[];
-  /** Number of processes that the program should have, as far as it is known. */
   readonly scale: number | undefined;
   /** The program that is being started, or should run. */
   readonly awaited: Runnable | undefined;
   readonly isStarting: boolean;
   readonly isStopped: boolean;
-  /** Processes that were replaced and may take their place back. */
   readonly spare?: readonly Replica[];
 }
 
 /** State of the program of one deployment: its crash loop, the status that was reported last, and records of its processes. */
 export class RunnerState {
-  /** They outlive their processes. */
   private readonly records: ReplicaRecord[] = [];
   /** Last reported status, and whether that was a crash loop or the end of all attempts. */
   private told: { readonly status: AppStatus; readonly kind?: 'loop' | 'over' } | undefined;
@@ -39,7 +36,6 @@ export class RunnerState {
     return this.records.reduce((sum, { restarts }) => sum + restarts, 0);
   }
 
-  /** Why a process ended or did not start the last time. */
   get lastError(): string | null {
     return this.records.find(({ lastError }) => lastError !== null)?.lastError ?? null;
   }
@@ -61,7 +57,6 @@ export class RunnerState {
     return [...serving, ...spare.map(({ running }, index) => ({ name: `replaced-${index + 1}`, ...spareOf(running) }))];
   }
 
-  /** Reports what follows from the state of the processes that serve. */
   note(replicas: readonly Replica[]): void {
     if (replicas.length > 0) {
       const states = replicas.map((replica, index) => this.healthOf(replica, index, false).state);

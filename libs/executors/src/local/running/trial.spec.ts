@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import type { StartedRevision } from '../app-folders.store';
-import { LocalApps } from '../apps.service';
-import type { TakenBack } from './app.runner';
+import type { StartedRevision } from '../isolation/app-folders.store';
+import { LocalApps } from '../local-apps';
+import type { TakenBack } from './app-runner';
 
 /** Programs that end, close their port or hang after they were ready. */
 

@@ -1,10 +1,9 @@
-import type { StartedRevision } from '../app-folders.store';
-import type { Replica } from './replica.process';
-import type { Runnable } from './serving.process';
+import type { StartedRevision } from '../isolation/app-folders.store';
+import type { Replica } from './replica';
+import type { Runnable } from './serving';
 
 /** The time after a deployment in which what ran before can take its place back. */
 export class Trial {
-  /** The revision that ran before; undefined where nothing ran. */
   readonly program: Runnable | undefined;
   /** Processes that served before, and run on for now; none where the machine has no room for them. */
   before: readonly Replica[];
@@ -28,7 +27,6 @@ export class Trial {
     return before.length > 0 && before.every(({ running }) => running === undefined || running.busy === 0);
   }
 
-  /** Returns the processes of before, which are started again when they are to serve. */
   giveSpare(): readonly Replica[] {
     const { before } = this;
     this.before = [];

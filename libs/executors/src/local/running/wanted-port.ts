@@ -1,4 +1,4 @@
-import type { Endpoint } from '../process-use.watch';
+import type { Endpoint } from '../isolation/process-use.client';
 
 interface Wanted {
   readonly port: number;

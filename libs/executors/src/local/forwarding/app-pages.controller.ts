@@ -1,0 +1,95 @@
+import { Area, Scope } from '@fairlead/api';
+import { appOfHost } from '@fairlead/contracts';
+import { Forbidden, NotFound, Unauthorized } from '@fairlead/schema';
+import { Controller, Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppForwarding } from './app-forwarding.service';
+import { VISIT_MS } from '../app-visitors';
+import { LocalApps } from '../local-apps';
+
+const PATHS = ['app-pages/:app', 'app-pages/:app/*'];
+const LINK = /^\/\?fairlead-code=([\w-]+)$/;
+
+/** The pages of deployments for browsers, each at an origin of its own: http://<name>.localhost. */
+@Area('Deployments')
+@Controller()
+export class AppPagesController {
+  constructor(
+    private readonly apps: LocalApps,
+    private readonly forwarding: AppForwarding,
+  ) {}
+
+  @Get(PATHS)
+  @Scope('public', { stream: true, load: 'wait' })
+  get(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
+    return this.show(request, reply);
+  }
+
+  @Post(PATHS)
+  @Scope('public', { stream: true, load: 'wait' })
+  post(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
+    return this.show(request, reply);
+  }
+
+  @Put(PATHS)
+  @Scope('public', { stream: true, load: 'wait' })
+  put(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
+    return this.show(request, reply);
+  }
+
+  @Patch(PATHS)
+  @Scope('public', { stream: true, load: 'wait' })
+  patch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
+    return this.show(request, reply);
+  }
+
+  @Delete(PATHS)
+  @Scope('public', { stream: true, load: 'wait' })
+  remove(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
+    return this.show(request, reply);
+  }
+
+  private async show(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { app } = request.params as { app: string };
+    if (appOfHost(request.headers.host) !== app) throw new NotFound();
+    const found = this.apps.kept.named(app);
+    const { visitors } = this.apps;
+    const [, code] = (request.method === 'GET' && LINK.exec(request.originalUrl)) || [];
+    const token = found && code && visitors.admit(found.id, code);
+    if (token) {
+      const cookie = `${cookieName(request)}=${token}; Path=/; Max-Age=${VISIT_MS / 1000}; HttpOnly; SameSite=Lax`;
+      return reply.status(303).headers({ 'set-cookie': cookie, location: '/' }).send();
+    }
+    if (!found || !visitors.knows(found.id, tokenIn(request))) {
+      throw new Unauthorized(
+        'A browser sees these pages after it has opened a link of POST /v2/deployments/{id}/browser-links.',
+      );
+    }
+    requireOwnPage(request);
+    return this.forwarding.pass(request, reply, found, 'pages');
+  }
+}
+
+/** As a browser sends the cookies of all ports of a host, its name holds the port. */
+function cookieName({ headers }: FastifyRequest): string {
+  return `fairlead-app-${/:(\d+)$/.exec(headers.host ?? '')?.[1] ?? '80'}`;
+}
+
+function tokenIn(request: FastifyRequest): string {
+  const start = `${cookieName(request)}=`;
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? '';
+}
+
+/**
+ * Refuses what another site's page makes a browser send; following a link to a page is no harm.
+ * @throws Forbidden
+ */
+function requireOwnPage({ method, headers }: FastifyRequest): void {
+  const { origin, host, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
+  const isLink = mode === 'navigate' && (method === 'GET' || method === 'HEAD');
+  const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none';
+  if ((isForeign && !isLink) || (origin !== undefined && origin !== `http://${host}`)) {
+    throw new Forbidden('This deployment answers its own pages only: send the request with a key to its address.');
+  }
+}

@@ -1,0 +1,325 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type ControlAction, spelledAddress } from '@fairlead/contracts';
+import { CommandFailed, runProgram, within } from '../command/child.process';
+import {
+  type Assignment,
+  type CommandPlace,
+  Executor,
+  type Placed,
+  type RevisionAssignment,
+  type RolloutSteps,
+  type Step,
+  StepFailed,
+} from '../port/executor';
+import type { ProcessHealth } from '../port/process-health.schema';
+import type { ProgramLine } from '../port/line-level';
+import type { AppFolder } from './isolation/app-folders.store';
+import { leastOf, megabytes, wantsToStayAwake } from './isolation/app-sizes';
+import type { LocalApps } from './local-apps';
+import { NO_ENGINE } from './containers/containers.client';
+import {
+  type BuildPlan,
+  type ContainerImage,
+  isGiven,
+  planOf,
+  type Recipe,
+  type Wanted,
+  withServer,
+} from './recipes/recipe';
+import { type Command, NoRecipe } from './recipes/source-tree';
+import { unpack } from './source-archive.store';
+
+const LONGEST_SHOWN = 200;
+
+interface BuildPlace {
+  readonly folder: AppFolder;
+  readonly name: string;
+  readonly recipe: Recipe;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const RELEASE_FAILED = 'It is the line "release:" of the Procfile, without which the version does not go live.';
+
+/** A container is ready when it answers requests. */
+const CONTAINER: Recipe = { folder: '.', start: '', health: '/ok', langgraph: false };
+
+/** Members of `resource_spec` that change what runs in a cluster, and for which this machine has nothing. */
+const OF_PODS = [
+  ...['init_containers', 'sidecars', 'volumes', 'volume_mounts', 'service_account_name', 'image_pull_secrets'],
+];
+const SLEEPS_ALL_THE_SAME =
+  'It sleeps while nobody uses it, in spite of min_scale: other programs that never sleep have the places for them (LOCAL_AWAKE).';
+/** Variables that the server sets, for what it traces and for all. */
+const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_ENDPOINT', 'LANGSMITH_PROJECT', 'LANGSMITH_API_KEY'];
+const ALWAYS = ['PORT', 'LANGCHAIN_REVISION_ID'];
+
+/** Builds uploaded sources and commits of code hosts, and runs them as processes on this machine, and images as containers. */
+export class LocalExecutor extends Executor {
+  readonly name = 'local';
+  override readonly needsCommits = true;
+
+  constructor(readonly programs: LocalApps) {
+    super();
+  }
+
+  async prepare(): Promise<void> {}
+
+  rollOut(assignment: RevisionAssignment): RolloutSteps {
+    const { deploymentId, tenantId, name, config, revision, commit } = assignment;
+    const { image_uri } = revision.source_revision_config;
+    if (isContainer(revision.source) && image_uri !== undefined) return this.rollOutImage(assignment, image_uri);
+    const { source_tarball_path, graph_config_path } = revision.source_revision_config;
+    const { install_command, build_command } = config;
+    const wanted = { install_command, build_command, graph_config_path };
+    const from = revision.source === 'codehost' ? { commit } : { source_tarball_path };
+    const build = buildName({ ...from, ...wanted });
+    return {
+      build: (step) => this.build(assignment, build, wanted, step),
+      deploy: async (step) => {
+        const { signal, log } = step;
+        requireRunnable(assignment);
+        const recipe = this.programs.folders.of(deploymentId).recipe(build);
+        if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
+        this.requireScale(recipe, revision.resource_spec);
+        const secrets = await assignment.secrets();
+        const set = Object.keys(this.programs.folders.of(deploymentId).environmentOf(build, recipe));
+        const given = { secrets: secrets.keys(), traced: true, set };
+        for (const text of withoutEffect(revision, given)) await log('WARNING', text);
+        const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
+        const chosen = { revision: started, secrets, sizes: revision.resource_spec };
+        if (recipe.release !== undefined) {
+          const folder = this.programs.folders.of(deploymentId);
+          const place = { folder, name: build, recipe, env: this.programs.launcher.environment(chosen) };
+          await this.run({ run: recipe.release, hint: RELEASE_FAILED }, place, step);
+        }
+        await log('INFO', `Starts: ${recipe.start}`);
+        await this.activate(chosen, { signal, log });
+        await log('INFO', this.readyAt(tenantId, deploymentId, name));
+      },
+      close: async () => undefined,
+    };
+  }
+
+  private readyAt(tenantId: string, id: string, name: string): string {
+    const address = spelledAddress(name);
+    const holder = address === '' ? undefined : this.programs.kept.find(tenantId, address);
+    const isOther = holder !== undefined && holder !== id;
+    const why = isOther
+      ? ` The address /apps/${address}/ is that of deployment ${holder}, whose name spells it too.`
+      : '';
+    return `It is ready at ${this.programs.kept.pathOf(tenantId, id)}/.${why}`;
+  }
+
+  private rollOutImage(assignment: RevisionAssignment, reference: string): RolloutSteps {
+    const { deploymentId, tenantId, name, revision } = assignment;
+    const { containers, limits } = this.programs;
+    let image: ContainerImage | undefined;
+    return {
+      pull: async (step) => {
+        // Without an engine the revision cannot be deployed, which is said then.
+        if (await containers.engine()) image = await containers.pull(reference, limits.disk, step);
+      },
+      deploy: async ({ signal, log }) => {
+        if (!image) throw new StepFailed(NO_ENGINE);
+        this.requireScale(CONTAINER, revision.resource_spec);
+        requireNoReferences(revision);
+        const secrets = await assignment.secrets();
+        const given = { secrets: secrets.keys(), traced: await containers.canTrace(image) };
+        for (const text of withoutEffect(revision, given)) await log('WARNING', text);
+        await log('INFO', `Starts ${image.id}, which should listen at port ${image.port}.`);
+        const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build: image.id };
+        const chosen = { revision: { ...started, recipe: CONTAINER, image }, secrets, sizes: revision.resource_spec };
+        try {
+          await this.activate(chosen, { signal, log });
+        } catch (error) {
+          // The image of a revision that has failed for good would stay for ever.
+          if (error instanceof StepFailed) await this.programs.removeImages([chosen.revision]).catch(() => undefined);
+          throw error;
+        }
+        await log('INFO', this.readyAt(tenantId, deploymentId, name));
+      },
+      close: async () => undefined,
+    };
+  }
+
+  private async activate(
+    chosen: Parameters<LocalApps['activate']>[0],
+    { signal, log }: Pick<Step, 'signal' | 'log'>,
+  ): Promise<void> {
+    const { revision, sizes } = chosen;
+    if (wantsToStayAwake(sizes) && !this.programs.kept.mayStayAwake(revision, sizes))
+      await log('WARNING', SLEEPS_ALL_THE_SAME);
+    let isStarting = true;
+    const say = (text: string) => void (isStarting && log('WARNING', text));
+    try {
+      await this.programs.activate({ ...chosen, say }, signal);
+    } finally {
+      isStarting = false;
+    }
+  }
+
+  override async inspect({ deploymentId }: Placed): Promise<readonly ProcessHealth[]> {
+    return this.programs.runners.inspect(deploymentId);
+  }
+
+  override lines(deploymentId: string): readonly ProgramLine[] {
+    return this.programs.runners.lines(deploymentId);
+  }
+
+  override commands(deploymentId: string): Promise<CommandPlace | undefined> {
+    return this.programs.commands(deploymentId);
+  }
+
+  override control({ deploymentId }: RevisionAssignment, action: ControlAction, { signal }: Step): Promise<void> {
+    return this.programs[action](deploymentId, signal);
+  }
+
+  async remove({ deploymentId }: Assignment): Promise<void> {
+    await this.programs.remove(deploymentId);
+  }
+
+  /** @throws StepFailed when more processes are wanted than the program, or this machine, can ever have */
+  private requireScale({ langgraph }: Recipe, spec: RevisionAssignment['revision']['resource_spec']): void {
+    const least = leastOf(spec);
+    const { awake: most } = this.programs.limits;
+    const because = langgraph
+      ? least > 1 && 'there can be one process only: the LangGraph server for development keeps its threads in files'
+      : least > most && `not more than ${most} processes run on this machine (LOCAL_AWAKE)`;
+    if (because) throw new StepFailed(`min_scale is ${least}, but ${because}.`);
+  }
+
+  private async build(assignment: RevisionAssignment, name: string, wanted: Wanted, step: Step): Promise<void> {
+    requireRunnable(assignment);
+    const folder = this.programs.folders.of(assignment.deploymentId);
+    if (folder.recipe(name)) return step.log('INFO', 'This source has been built before: that build is used.');
+    const source = await assignment.source();
+    if (!source) throw new StepFailed('Its source cannot be fetched: this server has no access to it.');
+    await this.programs.disk.requireSpace();
+    await this.emptyCaches(folder, step);
+    const path = await folder.emptyBuild(name);
+    const repository = assignment.revision.source === 'codehost';
+    const { source: most } = this.programs.limits;
+    try {
+      await unpack(source, path, { most, signal: step.signal, repository, start: folder.start.bind(folder) });
+      const tree = await folder.tree(path);
+      const plan = await planned(planOf(tree, wanted));
+      for (const text of plan.warnings) await step.log('WARNING', text);
+      const env = { ...(await buildSecrets(assignment)), ...folder.environmentOf(name, plan.recipe) };
+      const place = { folder, name, recipe: plan.recipe, env };
+      for (const command of plan.install) await this.run(command, place, step);
+      const { recipe, build } = await planned(withServer(plan, tree));
+      for (const command of build) await this.run(command, place, step);
+      await this.emptyCaches(folder, step);
+      folder.completeBuild(name, recipe);
+    } catch (error) {
+      // What is left of it would count against the next builds.
+      await folder.removeBuild(name).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Revisions share what npm and pip have fetched, as long as it takes no more than a quarter of the deployment's limit. */
+  private async emptyCaches(folder: AppFolder, { log }: Step): Promise<void> {
+    const most = this.programs.limits.disk / 4;
+    const bytes = await folder.clearCaches(most);
+    if (bytes === undefined) return;
+    await log('INFO', `The caches had ${megabytes(bytes)} MB, more than ${megabytes(most)} MB, and were emptied.`);
+  }
+
+  /** Runs a command of the build, and the other one when it fails. @throws StepFailed with the command that has failed */
+  private async run(
+    { run: command, shown: title = command, otherwise, hint }: Command,
+    place: BuildPlace,
+    step: Step,
+  ): Promise<void> {
+    await step.log('INFO', `$ ${title}`);
+    try {
+      return await this.runCommand(command, place, step);
+    } catch (error) {
+      if (!(error instanceof CommandFailed)) throw error;
+      if (!otherwise) {
+        const shown = title.length > LONGEST_SHOWN ? `${title.slice(0, LONGEST_SHOWN)} …` : title;
+        throw new CommandFailed(`The command "${shown}"`, error.how, error.told, hint);
+      }
+      await step.log('WARNING', otherwise.says);
+    }
+    if (otherwise.run !== undefined) await this.run({ run: otherwise.run, hint }, place, step);
+  }
+
+  /** Runs a command in the folder of a build; it fails when the deployment's folder grows beyond its limit. */
+  private async runCommand(command: string, place: BuildPlace, step: Step): Promise<void> {
+    const { folder, name, recipe, env = folder.environmentOf(name, recipe) } = place;
+    const cwd = join(folder.build(name), recipe.folder);
+    const done = new AbortController();
+    const full = this.programs.disk.fullOfBuild(folder, done.signal);
+    const started = folder.start(within(cwd, ['/bin/sh', '-c', command]), env);
+    const limit = (pid: number) => this.programs.launcher.limitBuild(pid);
+    try {
+      await runProgram(
+        { ...started, cwd: '/', watched: true, limit },
+        { ...step, signal: AbortSignal.any([step.signal, full]) },
+      );
+    } catch (error) {
+      throw full.aborted ? full.reason : error;
+    } finally {
+      done.abort();
+    }
+  }
+}
+
+/** Secrets that the commands of a build get. With NODE_ENV, npm would leave out packages that a build needs. */
+async function buildSecrets({ secrets }: Assignment): Promise<Record<string, string>> {
+  return Object.fromEntries([...(await secrets())].filter(([name]) => name !== 'NODE_ENV'));
+}
+
+/** Name of the folder that holds what a source becomes; the same for the same source and commands. */
+function buildName(members: object): string {
+  return createHash('sha256').update(JSON.stringify(members)).digest('hex').slice(0, 24);
+}
+
+function isContainer(source: string): boolean {
+  return source === 'external_container' || source === 'internal_container';
+}
+
+function requireRunnable({ revision: { source }, commit }: RevisionAssignment): void {
+  if (source !== 'internal_source' && source !== 'codehost') {
+    throw new StepFailed(`The executor 'local' does not run '${source}'.`);
+  }
+  if (source === 'codehost' && !commit) throw new StepFailed('The commit of repo_ref is not known.');
+}
+
+/** @throws StepFailed for variables that come from a cluster */
+function requireNoReferences({ secret_references }: RevisionAssignment['revision']): void {
+  if (!secret_references?.length) return;
+  throw new StepFailed('secret_references are Secrets of a cluster, which this machine does not have: use secrets.');
+}
+
+/** @throws StepFailed where a source says nothing that can be built */
+async function planned(plan: Promise<BuildPlan>): Promise<BuildPlan> {
+  try {
+    return await plan;
+  } catch (error) {
+    throw error instanceof NoRecipe ? new StepFailed(error.message) : error;
+  }
+}
+
+interface Given {
+  readonly secrets: Iterable<string>;
+  readonly traced: boolean;
+  readonly set?: readonly string[];
+}
+
+/** Returns sentences about what a revision asks for and does not get on this machine. */
+export function withoutEffect(
+  { resource_spec }: Pick<RevisionAssignment['revision'], 'resource_spec'>,
+  { secrets, traced, set = [] }: Given,
+): string[] {
+  const spec: Readonly<Record<string, unknown>> = resource_spec ?? {};
+  const ours = new Set([...ALWAYS, ...(traced ? TRACING : []), ...set]);
+  const hidden = [...secrets].filter((name) => ours.has(name));
+  return [
+    ...hidden.map((name) => `The secret ${name} has no effect: the server sets this variable.`),
+    ...OF_PODS.filter((member) => isGiven(spec[member])).map((member) => `${member} has no effect on this machine.`),
+  ];
+}
