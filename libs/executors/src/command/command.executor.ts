@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fillCommand, parseCommand, type Placeholder } from '@fairlead/schema';
-import { runProgram } from './child.process';
+import { runProgram } from './child-process';
 import {
   type Assignment,
   Executor,

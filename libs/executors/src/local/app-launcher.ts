@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { within } from '../command/child.process';
+import { within } from '../command/child-process';
 import type { AppFolders, StartedRevision } from './isolation/app-folders.store';
 import { AppPorts } from './isolation/app-ports';
 import { AppProcess } from './isolation/app-process';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type ControlAction, spelledAddress } from '@fairlead/contracts';
-import { CommandFailed, runProgram, within } from '../command/child.process';
+import { CommandFailed, runProgram, within } from '../command/child-process';
 import {
   type Assignment,
   type CommandPlace,

@@ -14,7 +14,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CodeHostUnreachable, CommitResolver, SourceArchives } from '@fairlead/contracts';
-import { WATCHED } from '../command/child.process';
+import { WATCHED } from '../command/child-process';
 import { until } from '@fairlead/postgres/testing';
 import { TestRollouts } from '@fairlead/rollouts/testing';
 import { LocalApps } from './local-apps';

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WATCHED } from '../../command/child.process';
+import { WATCHED } from '../../command/child-process';
 import { ExecutorUnreachable, type Step, StepFailed } from '../../port/executor';
 import type { TakeLevel } from '../isolation/app-process';
 import { ContainerNetworks, wayFrom } from './container-networks';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import { within } from '../../command/child.process';
+import { within } from '../../command/child-process';
 import { AppProcess } from './app-process';
 import { freePort } from '../running/readiness.client';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { GATE, WATCHED } from '../../command/child.process';
+import { GATE, WATCHED } from '../../command/child-process';
 import type { LineLevel } from '../../port/line-level';
 import { megabytes } from './app-sizes';
 import { ControlGroup } from './control-groups.client';

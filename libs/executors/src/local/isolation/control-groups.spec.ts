@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import { runProgram } from '../../command/child.process';
+import { runProgram } from '../../command/child-process';
 import { AppProcess } from './app-process';
 import { ControlGroups, type Controller, type GroupLimits, groupOf } from './control-groups.client';
 import { isRunning } from './process-use.client';
