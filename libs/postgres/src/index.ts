@@ -12,6 +12,7 @@ export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/e
 export { timeText } from './database/time-text';
 export { LOCKS } from './database/locks';
 export { makeDirectory } from './embedded/make-directory';
+export { Migration, opaque } from './database/migration';
 export { nested } from './database/nested';
 export { opaqueStorage } from './database/opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './database/reading';
