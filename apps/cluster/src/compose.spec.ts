@@ -184,7 +184,7 @@ describe('The image', () => {
     expect(copied).toEqual(['package.json', 'LICENSE', 'node_modules', 'libs', 'tools', 'apps']);
     const [, left] = /^RUN rm -rf (.*) \\$/m.exec(dockerfile)!;
     const there = readdirSync(join(ROOT, 'tools')).filter((tool) => !left!.split(' ').includes(`tools/${tool}`));
-    expect(there.sort()).toEqual(['admin', 'parked']);
+    expect(there.sort()).toEqual(['admin']);
   });
 
   it('is the same for every application but for the last line', () => {

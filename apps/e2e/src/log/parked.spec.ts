@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 
-const TOOL = resolve(__dirname, '../../../../tools/parked/parked.mjs');
+const TOOL = resolve(__dirname, '../../../../tools/admin/parked.mjs');
 
 describe('npm run parked', () => {
   let installation: Installation;
