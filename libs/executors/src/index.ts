@@ -1,4 +1,4 @@
-export { CommandExecutor, type CommandSettings } from './command/command.executor';
+export { CommandExecutor, type CommandSettings } from './command/command-executor.client';
 export { KubernetesExecutor, type KubernetesSettings } from './kubernetes/kubernetes-executor';
 export { KubernetesPlans } from './kubernetes/kubernetes-plans';
 export type { StartedRevision } from './local/isolation/app-folders.store';

@@ -2,7 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { ControlAction } from '@fairlead/contracts';
 import { Additions, type AdditionsSettings, addressOf } from './additions';
 import type { ProcessHealth } from '../port/process-health.schema';
-import { EndedPods, type PodEnds } from './pod-ends';
+import { EndedPods, type PodEnds } from './ended-pods';
 import { ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
 import {
   type Assignment,

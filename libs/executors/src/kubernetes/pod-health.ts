@@ -1,6 +1,6 @@
 import type { V1ContainerState, V1Pod } from '@kubernetes/client-node';
 import type { ProcessHealth } from '../port/process-health.schema';
-import { containersOf, EndedPods, endOf, type PodEnds } from './pod-ends';
+import { containersOf, EndedPods, endOf, type PodEnds } from './ended-pods';
 
 /** Resources that a pod uses: bytes and cores. */
 interface Usage {

@@ -1,6 +1,6 @@
 import type { CoreV1Event, V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { TimeLimit } from '@fairlead/schema';
-import { type EndedPods, withoutPastEnds } from './pod-ends';
+import { type EndedPods, withoutPastEnds } from './ended-pods';
 import { ClusterClient, ClusterRefused } from './cluster.client';
 import { ClusterFollower } from './cluster-follower';
 import { type Assignment, type RevisionAssignment, type Step, StepFailed } from '../port/executor';

@@ -1,4 +1,4 @@
-export { EndedPods } from '../kubernetes/pod-ends';
+export { EndedPods } from '../kubernetes/ended-pods';
 export { podHealth } from '../kubernetes/pod-health';
 export { ENDS_OF_LOOP, STEADY_MS } from '../port/crash-loop';
 export { makeProgramLayer } from './container.images';

@@ -11,7 +11,7 @@ import { ContainerNetworks, wayFrom } from './container-networks';
 import { ContainerProcess } from './container-process';
 import { EngineClient, EngineRefused, jsonLines } from './engine.client';
 import type { ContainerImage, EngineKind } from '../recipes/recipe';
-import { RunsGateways } from './runs-gateway.client';
+import { RunsGateways } from './runs-gateways.client';
 
 interface Wanted {
   readonly deploymentId: string;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Entered } from '../running/serving';
 import { type Kind, pathOf, type Reached, requestHeaders, responseHeaders } from './app-headers.client';
 import { settle } from './app-requests.client';
-import { closeFrame, FrameFollower, PING, SERVICE_RESTART } from './web-socket-frames';
+import { closeFrame, FrameFollower, PING, SERVICE_RESTART } from './frame-follower';
 
 interface Limits {
   readonly ofWorkspace: number;

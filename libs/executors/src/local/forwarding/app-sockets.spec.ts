@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { until } from '@fairlead/postgres/testing';
 import { AppSockets } from './app-sockets.client';
 import { connectTo } from './app-requests.client';
-import { FrameFollower } from './web-socket-frames';
+import { FrameFollower } from './frame-follower';
 
 const REACHED = { proto: 'http', host: 'x', prefix: '/apps/one', for: '192.0.2.1' };
 const ACCEPTED = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';

@@ -17,7 +17,7 @@ import { readdir, readlink, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { OWN_FOLDERS } from './mount-script.client';
-import { type Command, Namespaces, type User } from './namespaces.client';
+import { type Command, ProcessNamespaces, type User } from './process-namespaces.client';
 import { kill, processesOf } from './process-use.client';
 import { type ContainerImage, programFolders, type Recipe } from '../recipes/recipe';
 import type { SourceTree } from '../recipes/source-tree';
@@ -82,10 +82,10 @@ interface Confinement {
  * otherwise with namespaces, where the system allows them.
  */
 export class AppFolders {
-  private readonly namespaces: Namespaces;
+  private readonly namespaces: ProcessNamespaces;
 
   constructor(private readonly root: string) {
-    this.namespaces = new Namespaces(root);
+    this.namespaces = new ProcessNamespaces(root);
   }
 
   /** Keeps what is started from now on from the files of the server, and from folders that are open to all. */
@@ -171,7 +171,7 @@ export class AppFolder {
   constructor(
     readonly path: string,
     readonly user: User | undefined,
-    private readonly namespaces: Namespaces,
+    private readonly namespaces: ProcessNamespaces,
   ) {}
 
   start(words: readonly string[], env: Command['env']): Command & { readonly user?: User } {

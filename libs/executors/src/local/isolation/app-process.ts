@@ -6,7 +6,7 @@ import { GATE, WATCHED } from '../../command/child-process';
 import type { LineLevel } from '../../port/line-level';
 import { megabytes } from './app-sizes';
 import { ControlGroup } from './control-groups.client';
-import type { User } from './namespaces.client';
+import type { User } from './process-namespaces.client';
 import {
   type Endpoint,
   type GroupUse,

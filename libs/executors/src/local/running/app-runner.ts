@@ -3,7 +3,7 @@ import { ExecutorUnreachable } from '../../port/executor';
 import type { ProcessHealth } from '../../port/process-health.schema';
 import type { StartedRevision } from '../isolation/app-folders.store';
 import type { AppLogs } from './app-logs';
-import type { Replica } from './replica';
+import type { AppReplica } from './app-replica';
 import { ReplicaSet, type RunLimits } from './replica-set';
 import { RunnerState, type TellStatus } from './runner-state';
 import { type Entered, type Runnable, type Serving, startProcess } from './serving';
@@ -250,7 +250,7 @@ export class AppRunner {
   }
 
   /** Lets the program of before serve again when a process of its successor has ended soon. Returns whether it does. */
-  private takeBack(replica: Replica, { revision }: Serving, sentence: string): boolean {
+  private takeBack(replica: AppReplica, { revision }: Serving, sentence: string): boolean {
     const { trial, serving } = this;
     const { all: failed } = serving;
     if (trial?.fresh.revisionId !== revision.revisionId || !failed.includes(replica)) return false;
@@ -332,7 +332,7 @@ export class AppRunner {
     if (this.uses === 0 && isOver) this.places = 0;
   }
 
-  private dismiss(program?: Runnable): Replica[] {
+  private dismiss(program?: Runnable): AppReplica[] {
     const { trial } = this;
     this.trial = undefined;
     return [...this.serving.dismiss(program), ...(trial?.end() ?? [])];

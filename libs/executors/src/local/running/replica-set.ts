@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppLogs } from './app-logs';
 import type { Looks } from './liveness.worker';
-import { type Pauses, Replica } from './replica';
+import { type Pauses, AppReplica } from './app-replica';
 import type { RunnerState } from './runner-state';
 import { type Runnable, type Serving, startProcess } from './serving';
 
@@ -28,7 +28,7 @@ interface Surroundings {
   /** It may be another process that serves, or none. */
   readonly changed: () => void;
   /** A process has ended by itself. Returns true when it is not to be started again. */
-  readonly ended: (replica: Replica, serving: Serving, sentence: string) => boolean;
+  readonly ended: (replica: AppReplica, serving: Serving, sentence: string) => boolean;
 }
 
 /** Interval at which room is looked for when a program lacks a process (ms). */
@@ -39,7 +39,7 @@ export class ReplicaSet {
   /** Processes that it may run at a time, ending ones included. It is given them by the machine, and gives them back. */
   places = 0;
   /** None while nobody has asked for the program. */
-  all: Replica[] = [];
+  all: AppReplica[] = [];
   program: Runnable | undefined;
   /** Resolves when what has to end before another process starts has ended. */
   resting: Promise<unknown> = Promise.resolve();
@@ -60,7 +60,7 @@ export class ReplicaSet {
   }
 
   /** Processes of a program that are all ready. @throws StepFailed when one does not become so */
-  async started(program: Runnable, count: number, signal: AbortSignal): Promise<Replica[]> {
+  async started(program: Runnable, count: number, signal: AbortSignal): Promise<AppReplica[]> {
     const fresh = Array.from({ length: count }, (_, index) => this.replica(index, program));
     try {
       await Promise.all(fresh.map((replica) => replica.start(signal)));
@@ -71,7 +71,7 @@ export class ReplicaSet {
     }
   }
 
-  serve(program: Runnable, replicas: Replica[]): void {
+  serve(program: Runnable, replicas: AppReplica[]): void {
     this.program = program;
     this.all = replicas;
     this.state.endLoop();
@@ -87,7 +87,7 @@ export class ReplicaSet {
   }
 
   /** Puts a process of a program in the place of `before`, beside it where there is room. @throws StepFailed */
-  async replace(index: number, before: Replica, program: Runnable, signal: AbortSignal): Promise<void> {
+  async replace(index: number, before: AppReplica, program: Runnable, signal: AbortSignal): Promise<void> {
     const isBeside = await this.around.room(1);
     const fresh = this.replica(index, program);
     if (isBeside) {
@@ -112,13 +112,13 @@ export class ReplicaSet {
     await this.retire(this.all.splice(program.scale));
   }
 
-  async retire(replicas: readonly Replica[]): Promise<void> {
+  async retire(replicas: readonly AppReplica[]): Promise<void> {
     await Promise.all(replicas.map((replica) => replica.retire(this.limits.hold, this.around.hurry())));
     this.giveBack(replicas.length);
   }
 
   /** Takes the processes away from those who send requests; `program` is to come. */
-  dismiss(program?: Runnable): Replica[] {
+  dismiss(program?: Runnable): AppReplica[] {
     const { all } = this;
     [this.program, this.all] = [program, []];
     return all;
@@ -146,8 +146,8 @@ export class ReplicaSet {
     }
   }
 
-  private replica(index: number, program?: Runnable, next = this.around.next): Replica {
-    const replica: Replica = new Replica(
+  private replica(index: number, program?: Runnable, next = this.around.next): AppReplica {
+    const replica: AppReplica = new AppReplica(
       {
         pauses: this.limits.restart,
         looks: this.limits.looks,

@@ -1,7 +1,7 @@
 import { crashLoops, crashLoopText } from '../../port/crash-loop';
 import type { ProcessHealth } from '../../port/process-health.schema';
 import type { AppLogs } from './app-logs';
-import type { Replica, ReplicaRecord } from './replica';
+import type { AppReplica, ReplicaRecord } from './app-replica';
 import type { Runnable, Serving } from './serving';
 
 type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
@@ -10,13 +10,13 @@ type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
 export type TellStatus = (status: AppStatus, reason?: string, isCrashLooping?: boolean) => void;
 
 interface Processes {
-  readonly replicas: readonly Replica[];
+  readonly replicas: readonly AppReplica[];
   readonly scale: number | undefined;
   /** The program that is being started, or should run. */
   readonly awaited: Runnable | undefined;
   readonly isStarting: boolean;
   readonly isStopped: boolean;
-  readonly spare?: readonly Replica[];
+  readonly spare?: readonly AppReplica[];
 }
 
 /** State of the program of one deployment: its crash loop, the status that was reported last, and records of its processes. */
@@ -57,7 +57,7 @@ export class RunnerState {
     return [...serving, ...spare.map(({ running }, index) => ({ name: `replaced-${index + 1}`, ...spareOf(running) }))];
   }
 
-  note(replicas: readonly Replica[]): void {
+  note(replicas: readonly AppReplica[]): void {
     if (replicas.length > 0) {
       const states = replicas.map((replica, index) => this.healthOf(replica, index, false).state);
       const failures = Math.max(this.loop ?? 0, ...replicas.map((replica) => replica.failures));
@@ -79,7 +79,7 @@ export class RunnerState {
     this.tell(status, reason, kind === 'loop');
   }
 
-  private healthOf(replica: Replica | undefined, index: number, isStarting: boolean, awaited?: Runnable) {
+  private healthOf(replica: AppReplica | undefined, index: number, isStarting: boolean, awaited?: Runnable) {
     const { restarts, lastError: last_error } = this.record(index);
     const running = replica?.running;
     const seen = { restarts, ...seenOf(running), last_error };

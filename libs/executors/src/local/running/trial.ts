@@ -1,12 +1,12 @@
 import type { StartedRevision } from '../isolation/app-folders.store';
-import type { Replica } from './replica';
+import type { AppReplica } from './app-replica';
 import type { Runnable } from './serving';
 
 /** The time after a deployment in which what ran before can take its place back. */
 export class Trial {
   readonly program: Runnable | undefined;
   /** Processes that served before, and run on for now; none where the machine has no room for them. */
-  before: readonly Replica[];
+  before: readonly AppReplica[];
   private readonly since = Date.now();
   private readonly timer: NodeJS.Timeout;
 
@@ -27,13 +27,13 @@ export class Trial {
     return before.length > 0 && before.every(({ running }) => running === undefined || running.busy === 0);
   }
 
-  giveSpare(): readonly Replica[] {
+  giveSpare(): readonly AppReplica[] {
     const { before } = this;
     this.before = [];
     return before;
   }
 
-  end(): readonly Replica[] {
+  end(): readonly AppReplica[] {
     clearTimeout(this.timer);
     return this.before;
   }

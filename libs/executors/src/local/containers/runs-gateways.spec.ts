@@ -3,7 +3,7 @@ import { createServer, request as send } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { until } from '@fairlead/postgres/testing';
-import { RunsGateways } from './runs-gateway.client';
+import { RunsGateways } from './runs-gateways.client';
 
 const linux = process.platform === 'linux' ? it : it.skip;
 

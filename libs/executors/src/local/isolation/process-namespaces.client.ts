@@ -50,7 +50,7 @@ const FIRST = 'ulimit -c 0\n"$@"\nexit $?';
  * and write nothing but its folders. Of another one, they see the system read-only, Node.js, and the folder of their
  * deployment, and no files and processes of the server's user.
  */
-export class Namespaces {
+export class ProcessNamespaces {
   private works = false;
 
   /** `root`: folder of the deployments' folders, in the data directory of a server that is not root. */

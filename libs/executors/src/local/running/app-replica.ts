@@ -36,7 +36,7 @@ interface Surroundings {
 }
 
 /** Keeps one process of a program running: one that ends is started again, after a pause that grows with every failure. */
-export class Replica {
+export class AppReplica {
   running: Serving | undefined;
   isOver = false;
   /** True when its process has run for the longest pause. */

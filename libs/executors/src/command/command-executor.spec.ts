@@ -4,7 +4,7 @@ import promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import { CommandExecutor, type CommandSettings } from './command.executor';
+import { CommandExecutor, type CommandSettings } from './command-executor.client';
 import { TENANT, TestRollouts } from '@fairlead/rollouts/testing';
 
 let service: TestRollouts;
