@@ -19,15 +19,6 @@ import { tenantsProjection, TenantView } from './tenant.projection';
 export const PEPPER = 'apiKeys';
 /** Tenant of a request about the organisation that names none; nothing belongs to it. */
 export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
-/** Routes about the key and its organisation: an organisation key needs to name no tenant there. */
-const ORGANIZATION_ROUTES: ReadonlySet<string> = new Set([
-  '/api/v1/api-key/current',
-  '/api/v1/workspaces',
-  '/api/v1/tenants',
-  '/api/v1/workspaces/:workspace_id',
-  '/api/v1/workspaces/:workspace_id/suspend',
-  '/api/v1/workspaces/:workspace_id/resume',
-]);
 
 const LONGEST_KEY = 256;
 /** The form of all keys, that of the operator included. */
@@ -200,7 +191,7 @@ export class Authenticator {
     const header = request.headers['x-tenant-id'];
     const own = { tenantId: home ?? NO_TENANT, organizationId: key.organization_id };
     if (header === undefined || header === '') {
-      if (home === null && !ORGANIZATION_ROUTES.has(request.routeOptions.url ?? '')) throw tenantNeeded();
+      if (home === null && !request.routeOptions.config.organization) throw tenantNeeded();
       return own;
     }
     const tenantId = canonicalUuid(String(header));

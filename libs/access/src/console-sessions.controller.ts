@@ -62,7 +62,7 @@ export class ConsoleSessionsController {
 
   @Post('session')
   @HttpCode(200)
-  @Scope('public', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Scope('public', { views: [tenantsProjection.name], acrossWorkspaces: true, strict: true })
   @Describe({
     summary: 'Sign in to the console',
     description:
@@ -89,7 +89,7 @@ export class ConsoleSessionsController {
   }
 
   @Get('session')
-  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true, anonymous: true })
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true, anonymous: true, strict: true })
   @Describe({
     summary: 'Get the session of this request',
     description: 'Sent with a key instead of a session, it tells of the key.',
@@ -103,7 +103,7 @@ export class ConsoleSessionsController {
 
   @Delete('session')
   @HttpCode(204)
-  @Scope('read')
+  @Scope('read', { strict: true })
   @Describe({
     summary: 'Sign out of the console',
     takes: ['x-reason'],
@@ -126,7 +126,7 @@ export class ConsoleSessionsController {
 
   @Post('codes')
   @HttpCode(200)
-  @Scope('read')
+  @Scope('read', { strict: true })
   @Describe({
     summary: 'Make a link that signs in to the console',
     description: 'Whoever opens it within ten minutes, once, has a session of the key that made it.',
@@ -143,7 +143,7 @@ export class ConsoleSessionsController {
   }
 
   @Get('sessions')
-  @Scope('admin', { views: consoleSessionViews, acrossWorkspaces: true })
+  @Scope('admin', { views: consoleSessionViews, acrossWorkspaces: true, strict: true })
   @Describe({ summary: 'List the browsers that are signed in to the console' })
   @Answers({ 200: list(listedConsoleSession) })
   async list(@Req() request: FastifyRequest) {
@@ -162,7 +162,7 @@ export class ConsoleSessionsController {
 
   @Delete('sessions/:console_session_id')
   @HttpCode(204)
-  @Scope('admin', { views: consoleSessionViews, acrossWorkspaces: true })
+  @Scope('admin', { views: consoleSessionViews, acrossWorkspaces: true, strict: true })
   @Describe({ summary: 'Sign a browser out of the console', takes: ['x-reason'] })
   @Answers({ 204: null })
   async end(

@@ -20,7 +20,7 @@ export class ParkedSubjectsController {
   constructor(private readonly parked: ParkedSubjects) {}
 
   @Get()
-  @Scope('admin', { operator: true })
+  @Scope('admin', { operator: true, strict: true })
   @Describe({
     summary: 'List what consumers gave up on',
     description:
@@ -35,7 +35,7 @@ export class ParkedSubjectsController {
   }
 
   @Get(':parked_subject_id')
-  @Scope('admin', { operator: true })
+  @Scope('admin', { operator: true, strict: true })
   @Describe({ summary: 'Get a parked subject' })
   @Answers({ 200: parkedSubject })
   async show(@Path(named) { parked_subject_id: id }: Infer<typeof named>): Promise<ParkedSubject> {
@@ -45,7 +45,7 @@ export class ParkedSubjectsController {
   /** Retries a parked subject at once. Afterwards it shows the result, or no longer exists. */
   @Post(':parked_subject_id/retry')
   @HttpCode(202)
-  @Scope('admin', { operator: true })
+  @Scope('admin', { operator: true, strict: true })
   @Describe({ summary: 'Try a parked subject again' })
   @Answers({ 202: parkedSubject })
   async retry(@Path(named) { parked_subject_id: id }: Infer<typeof named>): Promise<ParkedSubject> {

@@ -62,7 +62,7 @@ export class TenantsController {
   ) {}
 
   @Get('workspaces')
-  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true, organization: true })
   @Describe({ summary: 'List the workspaces that the key opens' })
   @Answers({ 200: list(workspace) })
   async workspaces(@Context() context: CommandContext, @Query(filters) query: Infer<typeof filters>) {
@@ -70,7 +70,7 @@ export class TenantsController {
   }
 
   @Get('tenants')
-  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true, organization: true })
   @Describe({ summary: 'List the workspaces that the key opens, under their other name' })
   @Answers({ 200: list(workspace) })
   async tenants(@Context() context: CommandContext, @Query(filters) query: Infer<typeof filters>) {
@@ -79,7 +79,7 @@ export class TenantsController {
 
   @Post('workspaces')
   @HttpCode(200)
-  @Scope('admin')
+  @Scope('admin', { organization: true })
   @Describe({ summary: 'Create a workspace', description: 'Needs a key of the organisation.', takes: ['x-reason'] })
   @Answers({ 200: workspace, 409: 'The id or the handle is in use, or this installation has one workspace only.' })
   async create(@Context() context: CommandContext, @Body(newTenant) draft: Infer<typeof newTenant>) {

@@ -46,7 +46,7 @@ export class WorkspacesController {
   }
 
   @Get()
-  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true, organization: true })
   @Describe({
     summary: 'Get a workspace and whether it works',
     description: 'With a key that opens it; the key of the operator reads those that are suspended or removed too.',
@@ -64,7 +64,7 @@ export class WorkspacesController {
 
   @Post('suspend')
   @HttpCode(200)
-  @Scope('admin', { operator: true })
+  @Scope('admin', { operator: true, organization: true })
   @Describe({
     summary: 'Suspend a workspace',
     description:
@@ -78,7 +78,7 @@ export class WorkspacesController {
 
   @Post('resume')
   @HttpCode(200)
-  @Scope('admin', { operator: true })
+  @Scope('admin', { operator: true, organization: true })
   @Describe({
     summary: 'Resume a suspended workspace',
     description: 'With the key of the operator only.',
@@ -91,7 +91,7 @@ export class WorkspacesController {
 
   @Delete()
   @HttpCode(202)
-  @Scope('admin', { operator: true })
+  @Scope('admin', { operator: true, organization: true })
   @Describe({
     summary: 'Remove a workspace with everything it has',
     description:

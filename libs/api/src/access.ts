@@ -71,6 +71,13 @@ interface RouteOptions {
   readonly anonymous?: boolean;
   /** True: the handler reads several workspaces, so it waits for the events of all of them. */
   readonly acrossWorkspaces?: boolean;
+  /**
+   * True: a query parameter that the schema does not name is refused, so that no misspelt filter passes. For routes that
+   * exist in Fairlead only: the others ignore unknown parameters, as LangSmith does.
+   */
+  readonly strict?: boolean;
+  /** True: about a key and its organisation, so a key of an organisation needs to name no workspace. */
+  readonly organization?: boolean;
 }
 
 /** The declaration of a route. */
@@ -140,6 +147,8 @@ declare module 'fastify' {
     compressed?: boolean;
     reads?: boolean;
     acrossWorkspaces?: boolean;
+    strict?: boolean;
+    organization?: boolean;
     operator?: boolean;
     programs?: boolean;
     anonymous?: boolean;

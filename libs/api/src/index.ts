@@ -22,11 +22,11 @@ export { countedPage, counting, linkNext, page, paging, tellTotal } from './pagi
 export {
   Body,
   isJson,
-  OwnRoutesGuard,
   Path,
   PathMember,
   Query,
   requireJson,
+  StrictRoutesGuard,
   validate,
   validateRequest,
 } from './parameters';

@@ -74,13 +74,13 @@ function takes<T>(part: Part, schema: Schema<unknown>, member?: string): Decorat
   };
 }
 
-/** Checks the query of routes that take none as well. */
+/** Checks the query of strict routes that take none as well. */
 @Injectable()
-export class OwnRoutesGuard implements CanActivate {
+export class StrictRoutesGuard implements CanActivate {
   canActivate(execution: ExecutionContext): true {
     if (execution.getType() !== 'http') return true;
     const { routeOptions } = execution.switchToHttp().getRequest<FastifyRequest>();
-    if (isOwn(routeOptions.url ?? '')) checkedParts(execution);
+    if (routeOptions.config.strict) checkedParts(execution);
     return true;
   }
 }
@@ -94,7 +94,7 @@ interface Parts<P, Q, B> {
 
 /**
  * Returns the checked parts of a request. A query parameter without a value counts as absent. Of a repeated one, the
- * last value counts, unless the schema takes a list. Fairlead's own routes refuse one that the schema does not name.
+ * last value counts, unless the schema takes a list. Strict routes refuse one that the schema does not name.
  * @throws Unprocessable with the problems of all parts, in the order path, query, body.
  */
 export function validateRequest<P = undefined, Q = undefined, B = undefined>(
@@ -104,7 +104,7 @@ export function validateRequest<P = undefined, Q = undefined, B = undefined>(
   const problems = new Problems();
   const path = parts.path && check(parts.path, request.params, ['path'], problems);
   const query = parts.query && check(parts.query, readQuery(parts.query, request.query), ['query'], problems);
-  if (isOwn(request.routeOptions.url ?? '')) refuseUnknown(parts.query, request.query, problems);
+  if (request.routeOptions.config.strict) refuseUnknown(parts.query, request.query, problems);
   const body = parts.body && checkBody(parts.body, request.body, problems);
   if (problems.total > 0) throw new Unprocessable(problems);
   return { path: path as P, query: query as Q, body: body as B };
@@ -150,19 +150,6 @@ function readQuery(schema: ObjectSchema<unknown>, raw: unknown): Record<string, 
     if (given.length > 0) values[name] = schema.lists.has(name) ? given : given.at(-1);
   }
   return values;
-}
-
-/** Routes that LangSmith has too, among those below `/v1`, and the deliveries of code hosts, whose addresses others write. */
-const SHARED = /^\/v1\/(?:integrations\/(?:codehost|managed)\/|integrations\/:integration_id\/webhook$|projects\/)/;
-const OWN = /^\/v1\/|^\/v2\/deployments\/:deployment_id\/app_logs$|^\/api\/v1\/datasets\/:dataset_id\/compare(?:\/|$)/;
-
-/**
- * Returns true when a route, given by the path that its controller declares, exists in Fairlead only: there an unknown
- * query parameter is refused, so that no misspelt filter passes. Other routes ignore unknown parameters, as LangSmith
- * does.
- */
-export function isOwn(route: string): boolean {
-  return OWN.test(route) && !SHARED.test(route);
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;

@@ -25,7 +25,7 @@ export class RouteTable {
       for (const one of [method].flat()) {
         const scope = config?.scope;
         if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Scope(…).`);
-        const { stream = false, load, description, views, acrossWorkspaces } = config!;
+        const { stream = false, load, description, views, acrossWorkspaces, strict } = config!;
         const route = {
           method: one,
           path: url,
@@ -35,6 +35,7 @@ export class RouteTable {
           ...(isDescribed(description) && { description }),
           ...(views && { views }),
           ...(acrossWorkspaces && { acrossWorkspaces }),
+          ...(strict && { strict }),
         };
         this.routes.push(route);
         if (load !== undefined && load !== 'usual') this.unusual.push(route);

@@ -82,7 +82,7 @@ export class AuditController {
 
   /** The public keys that exported histories and the seals of the log are signed with (RFC 7517). */
   @Get('/v1/audit/keys')
-  @Scope('public')
+  @Scope('public', { strict: true })
   @Describe({ summary: 'Get the public keys that the log is signed with' })
   @Answers({ 200: keySet })
   async keys() {

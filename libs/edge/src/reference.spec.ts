@@ -21,7 +21,7 @@ const thing = object('Thing', { id: uuid(), 'next?': nullable(str()) });
 @Controller()
 class ThingsController {
   @Get(['v1/things', 'v1/managed/things'])
-  @Scope('read')
+  @Scope('read', { strict: true })
   @Describe({ summary: 'List things', gives: ['Link'] })
   @Answers({ 200: list(thing) })
   list(@Query(thingsQuery) { owner }: Infer<typeof thingsQuery>) {
@@ -31,14 +31,14 @@ class ThingsController {
   @Patch('v1/things/:id')
   @Describe({ summary: 'Change a thing', takes: ['If-Match'] })
   @Answers({ 200: thing })
-  @Scope('write')
+  @Scope('write', { strict: true })
   change(@Body(patch) { token }: Infer<typeof patch>, @Path(thingPath) { id }: Infer<typeof thingPath>) {
     return { id, next: token ?? null };
   }
 
   @Delete('v1/things/:id')
   @HttpCode(204)
-  @Scope('admin')
+  @Scope('admin', { strict: true })
   @Describe({ summary: 'Delete a thing' })
   @Answers({ 204: null, 409: 'It is in use.' })
   remove(@Path(thingPath) path: Infer<typeof thingPath>) {
@@ -46,7 +46,7 @@ class ThingsController {
   }
 
   @Get('v1/open')
-  @Scope('public')
+  @Scope('public', { strict: true })
   @Describe({ summary: 'Look' })
   @Answers({ 200: { content: { 'text/plain': str() } } })
   look() {
@@ -54,7 +54,7 @@ class ThingsController {
   }
 
   @Get('v1/untold')
-  @Scope('public')
+  @Scope('public', { strict: true })
   untold() {
     return {};
   }

@@ -29,7 +29,7 @@ import { logRequests, logTurnedAway } from './observability/request-log';
 import { type RefusedRequest, tellRefused } from './admission/refused';
 import { DefaultHeaders } from './headers/default-headers';
 import { MOST_VALUES } from '@fairlead/schema';
-import { keepTable, OwnRoutesGuard, RouteTable } from '@fairlead/api';
+import { keepTable, StrictRoutesGuard, RouteTable } from '@fairlead/api';
 import { endTrace } from './observability/request-tracing';
 import { endSlowReaders } from './admission/slow-readers';
 import { reportTurnedAway } from './admission/turned-away';
@@ -172,7 +172,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
     abortOnError: false,
     logger: new NestLogger(logger),
   });
-  app.useGlobalGuards(new OwnRoutesGuard());
+  app.useGlobalGuards(new StrictRoutesGuard());
   app.useGlobalFilters(new ProblemFilter(logger, admission));
   await app.init();
   keepTable(instance, table);

@@ -39,7 +39,7 @@ export class IntegrationsController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [INTEGRATIONS_VIEW] })
+  @Scope('read', { views: [INTEGRATIONS_VIEW], strict: true })
   @Describe({ summary: 'List integrations', gives: ['Link'] })
   @Answers({ 200: integrations })
   async list(
@@ -54,7 +54,7 @@ export class IntegrationsController {
   }
 
   @Post()
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Idempotent()
   @Describe({ summary: 'Add an integration with a code host', takes: ['x-reason'], gives: ['ETag'] })
   @Answers({ 201: integration })
@@ -79,7 +79,7 @@ export class IntegrationsController {
   }
 
   @Get(':integration_id')
-  @Scope('read')
+  @Scope('read', { strict: true })
   @Describe({ summary: 'Get an integration', description: 'Never its credentials.', gives: ['ETag'] })
   @Answers({ 200: integration })
   async find(
@@ -91,7 +91,7 @@ export class IntegrationsController {
   }
 
   @Patch(':integration_id')
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Idempotent()
   @Describe({
     summary: 'Change an integration',
@@ -122,7 +122,7 @@ export class IntegrationsController {
   }
 
   @Delete(':integration_id')
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Describe({ summary: 'Remove an integration', takes: ['If-Match', 'x-reason'] })
   @Answers({ 204: null })
   @HttpCode(204)

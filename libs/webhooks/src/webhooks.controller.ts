@@ -39,7 +39,7 @@ export class WebhooksController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [WEBHOOKS_VIEW] })
+  @Scope('read', { views: [WEBHOOKS_VIEW], strict: true })
   @Describe({ summary: 'List webhooks', gives: ['Link'] })
   @Answers({ 200: webhooksPage })
   async list(
@@ -54,7 +54,7 @@ export class WebhooksController {
   }
 
   @Post()
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Idempotent(AddSecret)
   @Describe({
     summary: 'Add a webhook',
@@ -76,7 +76,7 @@ export class WebhooksController {
   }
 
   @Get(':webhook_id')
-  @Scope('read', { views: [WEBHOOKS_VIEW] })
+  @Scope('read', { views: [WEBHOOKS_VIEW], strict: true })
   @Describe({ summary: 'Get a webhook', gives: ['ETag'] })
   @Answers({ 200: webhookShape })
   async find(
@@ -90,7 +90,7 @@ export class WebhooksController {
   }
 
   @Patch(':webhook_id')
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Idempotent()
   @Describe({ summary: 'Change a webhook', takes: ['If-Match', 'x-reason'], gives: ['ETag'] })
   @Answers({ 200: webhookShape, 400: 'The target cannot be called.' })
@@ -106,7 +106,7 @@ export class WebhooksController {
   }
 
   @Delete(':webhook_id')
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Describe({ summary: 'Remove a webhook', takes: ['If-Match', 'x-reason'] })
   @Answers({ 204: null })
   @HttpCode(204)
@@ -118,7 +118,7 @@ export class WebhooksController {
   }
 
   @Post(':webhook_id/rotate-secret')
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Idempotent(AddSecret)
   @Describe({
     summary: 'Give a webhook a new secret',

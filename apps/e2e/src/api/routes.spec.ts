@@ -195,6 +195,20 @@ it('declares a scope on every route', () => {
   ]);
 });
 
+it('refuses unknown query parameters on every route below /v1 that neither LangSmith nor a code host defines', () => {
+  const lenient = service.table.filter(({ path, strict }) => path.startsWith('/v1/') && !strict);
+  expect(lenient.map(({ path }) => path).sort()).toEqual([
+    '/v1/integrations/:integration_id/webhook',
+    '/v1/integrations/codehost/:integration_id/repos',
+    '/v1/integrations/codehost/install',
+    '/v1/integrations/managed/codehost/:integration_id/repos',
+    '/v1/integrations/managed/codehost/install',
+    '/v1/projects/:deployment_id/deploy_logs',
+    '/v1/projects/:deployment_id/revisions/:revision_id/build_logs',
+    '/v1/projects/:deployment_id/revisions/:revision_id/deploy_logs',
+  ]);
+});
+
 it('names the views that reads wait for, but for what is read from streams or belongs to no workspace', () => {
   const reading = service.table.filter(({ method, scope }) => method === 'GET' && scope !== 'public');
   const unnamed = reading.filter(({ views }) => views === undefined).map(({ path }) => path);

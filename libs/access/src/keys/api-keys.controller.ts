@@ -98,7 +98,7 @@ export class ApiKeysController {
   }
 
   @Get('current')
-  @Scope('read')
+  @Scope('read', { organization: true })
   @Describe({ summary: 'Get the API key of this request' })
   @Answers({ 200: apiKey })
   async current(@Context() context: CommandContext) {

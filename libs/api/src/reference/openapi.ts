@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
 import { areaOf, type Description } from '../describe';
-import { isOwn } from '../parameters';
 import type { DescribedRoute, Route } from '../routes';
 import type { JsonSchema, ObjectSchema, Schema } from '@fairlead/schema';
 import { AREAS } from './areas';
@@ -128,7 +127,7 @@ function successes(told: Description, components: Components): Record<string, ob
 
 /** Returns the errors of a route: the declared ones, and those that follow from its kind. */
 function errors(
-  { description: told, method, scope, path }: DescribedRoute,
+  { description: told, method, scope, path, strict }: DescribedRoute,
   components: Components,
   shared: ErrorResponses,
 ): Record<string, object> {
@@ -144,7 +143,7 @@ function errors(
     412: takes.has('If-Match'),
     413: readsBody,
     415: readsBody,
-    422: told.path !== undefined || told.query !== undefined || told.body !== undefined || isOwn(path),
+    422: told.path !== undefined || told.query !== undefined || told.body !== undefined || strict === true,
     429: true,
     '5XX': true,
   };

@@ -79,7 +79,7 @@ export class CompareController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, strict: true })
   @Describe({
     summary: 'Compare experiments',
     description:
@@ -106,7 +106,7 @@ export class CompareController {
   }
 
   @Get('distributions')
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, strict: true })
   @Describe({
     summary: 'Get how the scores of a key are distributed',
     description:
@@ -131,7 +131,7 @@ export class CompareController {
   }
 
   @Get('export')
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
   @Describe({
     summary: 'Export an experiment or a comparison',
     description:
@@ -156,7 +156,7 @@ export class CompareController {
 
   @Post('gate')
   @HttpCode(200)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
   @Describe({
     summary: 'Pass or fail experiments',
     description:

@@ -48,7 +48,7 @@ export class RefusedItemsController {
   constructor(private readonly items: RefusedItems) {}
 
   @Get()
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
   @Describe({
     summary: 'List refused runs and feedback',
     description: `One row for each project and reason, with the number of items. Rows are kept for ${KEPT_DAYS} days; at most 1000 of a workspace and 50 of a project, the latest.`,

@@ -20,7 +20,7 @@ export class ReplacedRunsController {
 
   @Get(':experiment_id/replaced-runs')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
   @Describe({
     summary: 'List the replaced runs of an experiment',
     description:

@@ -47,7 +47,7 @@ export class ExperimentsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
+  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, strict: true })
   @Describe({
     summary: 'List the experiments of all datasets',
     description: 'With the name of the dataset, the number of all that match, and the datasets that they are on.',

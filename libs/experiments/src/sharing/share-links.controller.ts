@@ -66,7 +66,7 @@ const links = object('ShareLinks', {
   offset: note(int(), 'Value for `offset` to get the next page.'),
 });
 const page = object(pageOf100);
-const VIEWS = { views: [EXPERIMENTS_VIEW] };
+const OPTIONS = { views: [EXPERIMENTS_VIEW], strict: true };
 
 @Area('Sharing')
 @Controller('v1/shares')
@@ -78,7 +78,7 @@ export class ShareLinksController {
 
   @Post()
   @HttpCode(201)
-  @Scope('write', VIEWS)
+  @Scope('write', OPTIONS)
   @Describe({
     summary: 'Create a share link',
     description:
@@ -105,7 +105,7 @@ export class ShareLinksController {
   }
 
   @Get()
-  @Scope('read', VIEWS)
+  @Scope('read', OPTIONS)
   @Describe({ summary: 'List share links', description: 'Without their tokens, and without those that have expired.' })
   @Answers({ 200: links })
   async list(@Context() { tenantId }: CommandContext, @Query(page) asked: Infer<typeof page>) {
@@ -115,7 +115,7 @@ export class ShareLinksController {
 
   @Delete(':share_id')
   @HttpCode(204)
-  @Scope('write', VIEWS)
+  @Scope('write', OPTIONS)
   @Describe({ summary: 'Delete a share link', description: 'Its token gives nothing any more.', takes: ['x-reason'] })
   @Answers({ 204: null })
   async delete(@Context() context: CommandContext, @Id('share_id') share_id: string) {

@@ -19,7 +19,7 @@ export class DeliveriesController {
   ) {}
 
   @Get('deliveries')
-  @Scope('read')
+  @Scope('read', { strict: true })
   @Describe({
     summary: 'List what the code host delivered',
     description:
@@ -36,7 +36,7 @@ export class DeliveriesController {
   }
 
   @Get('deliveries/:delivery_id')
-  @Scope('read')
+  @Scope('read', { strict: true })
   @Describe({ summary: 'Get a delivery of the code host' })
   @Answers({ 200: delivery })
   async find(
@@ -48,7 +48,7 @@ export class DeliveriesController {
   }
 
   @Post('deliveries/:delivery_id/retry')
-  @Scope('write')
+  @Scope('write', { strict: true })
   @Idempotent()
   @Describe({
     summary: 'Try a delivery of the code host again',

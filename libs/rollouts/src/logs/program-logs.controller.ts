@@ -37,7 +37,7 @@ export class ProgramLogsController implements OnModuleDestroy {
   }
 
   @Get()
-  @Scope('read', { load: 'wait' })
+  @Scope('read', { load: 'wait', strict: true })
   @Describe({
     summary: 'Read what the program of a deployment writes',
     description:

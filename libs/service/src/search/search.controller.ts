@@ -43,7 +43,7 @@ export class SearchController {
   constructor(private readonly host: HttpAdapterHost) {}
 
   @Get()
-  @Scope('read')
+  @Scope('read', { strict: true })
   @Describe({ summary: 'Find datasets, experiments and deployments by name' })
   @Answers({ 200: results })
   async search(@Query(searchQuery) { q }: Infer<typeof searchQuery>, @Req() request: FastifyRequest) {

@@ -42,7 +42,7 @@ export class ChangesController {
   constructor(private readonly feed: ChangesFeed) {}
 
   @Get()
-  @Scope('read', { load: 'wait' })
+  @Scope('read', { load: 'wait', strict: true })
   @Describe({
     summary: 'Wait for changes in the workspace',
     description:

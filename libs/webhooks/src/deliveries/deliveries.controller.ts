@@ -19,7 +19,7 @@ export class DeliveriesController {
   ) {}
 
   @Post('test')
-  @Scope('write', { views: [WEBHOOKS_VIEW] })
+  @Scope('write', { views: [WEBHOOKS_VIEW], strict: true })
   @Idempotent()
   @Describe({ summary: 'Send a test event to a webhook' })
   @Answers({ 202: delivery })
@@ -30,7 +30,7 @@ export class DeliveriesController {
   }
 
   @Get('deliveries')
-  @Scope('read', { views: [WEBHOOKS_VIEW] })
+  @Scope('read', { views: [WEBHOOKS_VIEW], strict: true })
   @Describe({
     summary: 'List what was sent to a webhook',
     description: 'The newest first. Pages follow `next_cursor`; it is null on the last one.',
@@ -46,7 +46,7 @@ export class DeliveriesController {
   }
 
   @Get('deliveries/:delivery_id')
-  @Scope('read', { views: [WEBHOOKS_VIEW] })
+  @Scope('read', { views: [WEBHOOKS_VIEW], strict: true })
   @Describe({ summary: 'Get a delivery with its attempts' })
   @Answers({ 200: delivery })
   async find(
@@ -58,7 +58,7 @@ export class DeliveriesController {
   }
 
   @Post('deliveries/:delivery_id/redeliver')
-  @Scope('write', { views: [WEBHOOKS_VIEW] })
+  @Scope('write', { views: [WEBHOOKS_VIEW], strict: true })
   @Idempotent()
   @Describe({ summary: 'Send a delivery again' })
   @Answers({ 202: delivery })
