@@ -13,6 +13,7 @@ import { DeploymentsPushConsumer } from './source/deployments.push.consumer';
 import { DeploymentsOptions } from './deployments.options';
 import { HistoryController } from './history/history.controller';
 import { HistoryExport } from './history/history.export';
+import { HistoryQueries } from './history/history.queries';
 import { IdleWatch } from './deployment/idle.worker';
 import { ListenerCommands } from './listener/listener.commands';
 import { LISTENERS_VIEW, listenersProjection, ListenersView } from './listener/listener.projection';
@@ -20,12 +21,14 @@ import { ListenersController } from './listener/listeners.controller';
 import { NamedResources } from './source/named-resources.service';
 import { PushTargetsView } from './source/push-targets.projection';
 import { PushTokenController } from './source/push-token.controller';
+import { RevisionCommands } from './revision/revision.commands';
 import { RevisionsController } from './revision/revisions.controller';
 import { RolloutsConsumer } from './revision/rollouts.consumer';
 import { SecretStore } from './secrets/secret.store';
 import { SecretsController } from './secrets/secrets.controller';
 import { SourcesModule } from './source/sources.module';
 import { TracingProjectConsumer } from './deployment/tracing-project.consumer';
+import { UploadIntake } from './source/upload-intake.service';
 import { UploadUrls } from './source/upload-urls.service';
 import { UploadsController } from './source/uploads.controller';
 import { UsageConsumer } from './deployment/usage.consumer';
@@ -77,12 +80,15 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentsView,
         DeploymentRemoval,
         HistoryExport,
+        HistoryQueries,
         IdleWatch,
         ListenerCommands,
         ListenersView,
         NamedResources,
         PushTargetsView,
+        RevisionCommands,
         SecretStore,
+        UploadIntake,
         UploadUrls,
         {
           provide: Idempotency,

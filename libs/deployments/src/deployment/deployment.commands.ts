@@ -7,13 +7,16 @@ import {
   fold,
   idOf,
   load,
+  newId,
   Quotas,
   type Recorded,
   VersionMismatch,
 } from '@fairlead/eventing';
+import { checkUrl } from '@fairlead/outbound';
+import { type Infer, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
-import { create, type NewDeployment, type NewIds } from './change';
+import { create, patch } from './change';
 import {
   type Deployment,
   deploymentAggregate,
@@ -21,9 +24,15 @@ import {
   type DeploymentState,
   requestDeletion,
 } from './deployment';
-import type { DeploymentEvent } from './deployment-events';
-import { claimsOf, nameOf, type Names } from './deployment.names';
-import type { Hosting } from '../source/source-rules';
+import { DeploymentNotFound } from './deployment.errors';
+import type { DeploymentEvent, Secret } from './deployment-events';
+import { claimsOf, nameForAgent, nameOf, type Names } from './deployment.names';
+import type { createRequest, patchRequest } from './deployment.schema';
+import { checkedBy, placeOf, rehearse } from './plans';
+import { DeploymentsOptions } from '../deployments.options';
+import { SecretStore } from '../secrets/secret.store';
+import type { OfferedSecret } from '../secrets/secrets';
+import { NamedResources } from '../source/named-resources.service';
 
 const HASH_LENGTH = 64;
 
@@ -35,7 +44,20 @@ export interface Tried extends Changed {
   readonly before: DeploymentState;
 }
 
+/** A command that was only tried, with the warnings of the place where the deployment would run. */
+export interface Rehearsed extends Tried {
+  readonly warnings: readonly string[];
+}
+
 type Decide = (state: Deployment) => DeploymentEvent[];
+type CreateRequest = Infer<typeof createRequest>;
+type PatchRequest = Infer<typeof patchRequest>;
+
+/** A deployment that may be created: its names, and its events, whose secrets are not sealed yet. */
+interface Draft extends Names {
+  readonly id: string;
+  readonly events: readonly DeploymentEvent[];
+}
 
 /** Finds and changes the deployments of a tenant. */
 @Injectable()
@@ -43,14 +65,11 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   constructor(
     store: EventStore,
     private readonly quotas: Quotas,
+    private readonly secretStore: SecretStore,
+    private readonly named: NamedResources,
+    private readonly options: DeploymentsOptions,
   ) {
     super(store, deploymentAggregate);
-  }
-
-  /** Refuses events that are too large to be recorded. @throws AppendTooLarge */
-  check({ metadata }: Caller, id: string, events: readonly DeploymentEvent[]): void {
-    // What the store adds to the metadata is added here.
-    if (events.length > 0) checkAppend(this.stream(id), events, { ...metadata, previous: 'x'.repeat(HASH_LENGTH) });
   }
 
   /** Returns what `change` would return; nothing is written. */
@@ -73,27 +92,83 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   }
 
   /**
-   * Creates a deployment under a name, and for an agent, that no other of the tenant has.
-   * @throws InvalidDeployment when the name is taken or a rule is broken, AgentDeployed, QuotaReached, AppendTooLarge
+   * Decides about a new deployment; nothing is written, and no secret is sealed.
+   * @throws InvalidDeployment when a rule is broken, or it names what the workspace does not have
    */
-  async create(caller: Caller, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Changed> {
+  async draft(caller: Caller, sent: CreateRequest): Promise<Draft> {
     const { tenantId } = caller;
-    const { deploymentId: id } = ids;
-    const decide = create(wanted, tenantId, ids, hosting);
+    const { hosting, outbound, plans } = this.options;
+    const { agent, source_config } = sent;
+    const name = sent.name ?? nameForAgent(agent!);
+    if (source_config.repo_url !== undefined) checkUrl(source_config.repo_url, outbound, 'repo_url');
+    const id = await this.idFor(caller, name);
+    const secrets = await this.secretStore.pretend(id, [], sent.secrets);
+    const decide = create({ ...sent, name, secrets }, tenantId, { deploymentId: id, revisionId: newId() }, hosting);
+    const events = (plans ? checkedBy(plans, decide) : decide)(null);
+    await this.named.check(tenantId, source_config);
+    await this.named.checkBranch(tenantId, source_config, sent.source_revision_config);
+    return { id, name, agent, events };
+  }
+
+  /**
+   * Creates a deployment under a name, and for an agent, that no other of the tenant has.
+   * @throws InvalidDeployment when the name is taken, AgentDeployed, QuotaReached, AppendTooLarge
+   */
+  async create(caller: Caller, draft: Draft, sent: CreateRequest['secrets']): Promise<Changed> {
+    const { tenantId } = caller;
+    const { id } = draft;
+    const events = withSecrets(draft.events, (await this.secretStore.seal(tenantId, id, [], sent)) as Secret[]);
     // What will be refused takes no name.
-    checkAppend(this.stream(id), decide(null), caller.metadata);
+    checkAppend(this.stream(id), events, caller.metadata);
     return this.quotas.within('deployments', tenantId, id, async () => {
-      await this.reserveNames(caller, id, wanted);
-      return this.run(caller, id, decide);
+      await this.reserveNames(caller, id, draft);
+      return this.run(caller, id, (state) => (state ? [] : events));
     });
   }
 
   /** Returns what `create` would return; nothing is written. */
-  async previewCreate(caller: Caller, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Tried> {
+  async previewCreate(caller: Caller, draft: Draft): Promise<Rehearsed> {
+    for (const { stream, taken } of claimsOf(caller.tenantId, draft)) await this.checkFree(stream, taken);
+    return this.rehearse(pretend(caller, this.stream(draft.id), null, 0, draft.events));
+  }
+
+  /**
+   * Changes a deployment as its client asks. `mayRead`: true when the caller may read secrets.
+   * @throws InvalidDeployment, DeploymentBeingDeleted, DeploymentNotFound, VersionMismatch, AppendTooLarge
+   */
+  async patch(caller: Caller, id: string, wanted: PatchRequest, mayRead: boolean): Promise<Changed> {
     const { tenantId } = caller;
-    const decided = create(wanted, tenantId, ids, hosting)(null);
-    for (const { stream, taken } of claimsOf(tenantId, wanted)) await this.checkFree(stream, taken);
-    return pretend(caller, this.stream(ids.deploymentId), null, 0, decided);
+    const { decide } = await this.patching(caller, id, wanted);
+    const { secrets: offered } = wanted;
+    if (!offered) return this.change(caller, id, decide());
+    return this.changePrepared(caller, id, async (current) => {
+      const sealed = await this.secretStore.seal(tenantId, id, current.secrets, offered);
+      if (mayRead) return decide(sealed);
+      // A wrong value must be refused no sooner than the right one.
+      const anew = await this.secretStore.seal(tenantId, id, [], offered);
+      return this.fitting(caller, id, decide(anew), decide(sealed));
+    });
+  }
+
+  /** Returns what `patch` would return; nothing is written. */
+  async previewPatch(caller: Caller, id: string, wanted: PatchRequest, mayRead: boolean): Promise<Rehearsed> {
+    const { decide, place } = await this.patching(caller, id, wanted);
+    if (!wanted.secrets) return this.rehearse(await this.preview(caller, id, decide()), place);
+    const { state } = await this.find(caller.tenantId, id);
+    const secrets = await this.secretStore.pretend(id, mayRead ? state.secrets : [], wanted.secrets);
+    return this.rehearse(await this.preview(caller, id, decide(secrets)), place);
+  }
+
+  /** Changes a deployment where the executor does not refuse what would run. */
+  async changePlanned(caller: Caller, id: string, decide: Decide): Promise<Changed> {
+    const { checked } = await this.planning(id);
+    return this.change(caller, id, checked(decide));
+  }
+
+  /** Returns what `changePlanned` would return; nothing is written. */
+  async previewPlanned(caller: Caller, id: string, decide: Decide): Promise<Rehearsed> {
+    const { checked, place } = await this.planning(id);
+    return this.rehearse(await this.preview(caller, id, checked(decide)), place);
   }
 
   /** Asks for the deletion of a deployment; its names are free at once. @throws DeploymentNotFound, VersionMismatch */
@@ -107,10 +182,77 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     return changed;
   }
 
+  /** Asks for the deletion of those deployments that exist, or only tries. @throws NotFound when none of them exists */
+  async removeMany(caller: Caller, ids: readonly string[], deleteTracingProject: boolean, isTried: boolean) {
+    const attempts = [...new Set(ids)].map(async (deployment_id) => {
+      try {
+        if (isTried) await this.preview(caller, deployment_id, requestDeletion(deleteTracingProject));
+        else await this.remove(caller, deployment_id, deleteTracingProject);
+        return { deployment_id };
+      } catch (error) {
+        if (error instanceof DeploymentNotFound) return { deployment_id, detail: error.message };
+        throw error;
+      }
+    });
+    const outcomes = await Promise.all(attempts);
+    const failed = outcomes.filter((outcome) => outcome.detail !== undefined);
+    const deleted = outcomes.filter(({ detail }) => detail === undefined).map(({ deployment_id }) => deployment_id);
+    if (deleted.length === 0) throw new NotFound(failed[0]?.detail);
+    return { deleted, failed };
+  }
+
   /** Gives back the names that a deployment holds. */
   async releaseNames(caller: Pick<Caller, 'metadata'>, deployment: Deployment): Promise<void> {
     for (const { stream } of claimsOf(deployment.tenant_id, deployment))
       await this.release(stream, deployment.id, caller);
+  }
+
+  /** Decision about a PATCH with secrets that are sealed, or only pretended. */
+  private async patching(caller: Caller, id: string, wanted: PatchRequest) {
+    const { checked, place } = await this.planning(id);
+    await this.checkBranch(caller, id, wanted);
+    const { hosting } = this.options;
+    const revisionId = newId();
+    const decide = (secrets?: readonly OfferedSecret[]) => checked(patch({ ...wanted, secrets }, revisionId, hosting));
+    return { decide, place };
+  }
+
+  /** The place where a deployment runs, and a check that refuses decisions which the executor would refuse there. */
+  private async planning(id: string): Promise<{ checked: (decide: Decide) => Decide; place?: string }> {
+    const { plans } = this.options;
+    if (!plans) return { checked: (decide) => decide };
+    const place = await placeOf(this.store, id);
+    return { checked: (decide) => checkedBy(plans, decide, place), place };
+  }
+
+  /** Asks the place where a deployment would run. @throws InvalidDeployment, Unavailable */
+  private async rehearse(tried: Tried, place?: string): Promise<Rehearsed> {
+    const { plans } = this.options;
+    return { ...tried, warnings: plans ? await rehearse(plans, tried, place) : [] };
+  }
+
+  /** A decision that is refused as well when the events of another one are too large. @throws AppendTooLarge */
+  private fitting({ metadata }: Caller, id: string, other: Decide, decide: Decide): Decide {
+    // What the store adds to the metadata is added here.
+    const linked = { ...metadata, previous: 'x'.repeat(HASH_LENGTH) };
+    return (state) => {
+      const events = other(state);
+      if (events.length > 0) checkAppend(this.stream(id), events, linked);
+      return decide(state);
+    };
+  }
+
+  /** Asks the code host about the branch of a PATCH that changes it, or that begins to build pushes. */
+  private async checkBranch({ tenantId }: Caller, id: string, wanted: PatchRequest): Promise<void> {
+    const { repo_ref: sent } = wanted.source_revision_config ?? {};
+    const { build_on_push } = wanted.source_config ?? {};
+    if (build_on_push === false || (sent === undefined && build_on_push === undefined)) return;
+    const { state } = await this.find(tenantId, id);
+    const { source_config: config, source_revision_config: revision } = state;
+    const builds = build_on_push ?? (config.build_on_push || state.build_on_push_paused) ?? false;
+    const repo_ref = sent ?? revision.repo_ref;
+    if (config.build_on_push === builds && repo_ref === revision.repo_ref) return;
+    await this.named.checkBranch(tenantId, { ...config, build_on_push: builds }, { repo_ref });
   }
 
   /** Takes all names or none. */
@@ -140,4 +282,11 @@ function pretend(
     return { ...event, id: uuid(), stream, version: version + index + 1, position: 0n, time, metadata };
   });
   return { before: state, state: fold(deploymentModel, events, state)!, events };
+}
+
+/** The events of a new deployment with its secrets as they are sealed. */
+function withSecrets(events: readonly DeploymentEvent[], secrets: readonly Secret[]): DeploymentEvent[] {
+  return events.map((event) =>
+    'secrets' in event.data ? { ...event, data: { ...event.data, secrets } } : event,
+  ) as DeploymentEvent[];
 }

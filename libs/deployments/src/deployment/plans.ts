@@ -36,35 +36,20 @@ export function checkedBy<State extends DeploymentState>(
 }
 
 /**
- * Asks the place where a deployment would run about a change that was only tried, and answers with its warnings.
+ * Asks the place where a deployment would run about a change that was only tried, and returns its warnings.
  * @throws InvalidDeployment when it would refuse the change, Unavailable when it cannot be asked
  */
 export async function rehearse(
   plans: RolloutPlans,
-  reply: Reply,
   { state, events }: { readonly state: Deployment; readonly events: readonly DeploymentEvent[] },
   place?: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   const planned = plannedOf(state, events, place);
-  if (!planned) return;
+  if (!planned) return [];
   const { refusal, unreachable, warnings } = await plans.rehearse(planned);
   if (refusal !== undefined) throw new InvalidDeployment(refusal);
   if (unreachable !== undefined) throw new Unavailable(5, unreachable);
-  warn(reply, ...warnings);
-}
-
-interface Reply {
-  header(name: string, value: string): unknown;
-  getHeader(name: string): unknown;
-}
-
-/** Adds warnings to an answer and returns them. */
-export function warn(reply: Reply, ...warnings: readonly (string | undefined)[]): readonly string[] {
-  const said = warnings.filter((text) => text !== undefined);
-  const earlier = reply.getHeader('warning');
-  const all = [...(typeof earlier === 'string' ? [earlier] : []), ...said.map(warningValue)];
-  if (all.length > 0) reply.header('warning', all.join(', '));
-  return said;
+  return warnings;
 }
 
 /** The revision that would run after a change; undefined when the change is about nothing that runs. */
@@ -88,9 +73,4 @@ function plannedOf(
   // Only what is there already can be planned: an image that is still to be built has no name.
   if (revision.source_revision_config.image_uri === undefined) return undefined;
   return { tenantId: tenant_id, deploymentId: id, name, config: source_config, place, revision };
-}
-
-/** A warning as the value of a header. */
-function warningValue(text: string): string {
-  return `299 - ${JSON.stringify(text.replaceAll(/[^\x20-\x7e]/g, '?'))}`;
 }

@@ -1,7 +1,7 @@
 import { etag } from '@fairlead/api';
 import { plannedChanges } from './audit';
 import type { Deployment } from './deployment';
-import type { Tried } from './deployment.commands';
+import type { Rehearsed, Tried } from './deployment.commands';
 import type { SourceRevisionConfig } from './deployment-events';
 import type { Revision } from '../revision/revision';
 import { MASK } from '../secrets/secrets';
@@ -130,7 +130,22 @@ function revisionConfigRecord(config: SourceRevisionConfig) {
 /** The part of a reply that answers with deployments set. */
 interface Reply {
   header(name: string, value: string): Reply;
+  getHeader(name: string): unknown;
   status(code: number): Reply;
+}
+
+/** Adds warnings to an answer and returns them; one that is undefined is none. */
+export function warn(reply: Reply, ...warnings: readonly (string | undefined)[]): readonly string[] {
+  const said = warnings.filter((text) => text !== undefined);
+  const earlier = reply.getHeader('warning');
+  const all = [...(typeof earlier === 'string' ? [earlier] : []), ...said.map(warningValue)];
+  if (all.length > 0) reply.header('warning', all.join(', '));
+  return said;
+}
+
+/** A warning as the value of a header. */
+function warningValue(text: string): string {
+  return `299 - ${JSON.stringify(text.replaceAll(/[^\x20-\x7e]/g, '?'))}`;
 }
 
 /** Answers with a deployment and its ETag, without the values of its secrets, in the specification's names: safe to keep. */
@@ -139,9 +154,11 @@ export function answerWith(reply: Reply, state: Deployment): DeploymentRecord {
   return deploymentRecord(state);
 }
 
-/** Answers with what a command that was only tried would make of a deployment, or what it would change. */
-export function answerTried(reply: Reply, wanted: true | 'plan', tried: Tried, warnings: readonly string[] = []) {
-  if (wanted === 'plan') return answerPlan(reply, tried, warnings);
+/** Answers with what a command that was only tried would make of a deployment, or what it would change, and warnings. */
+export function answerTried(reply: Reply, wanted: true | 'plan', tried: Rehearsed, warning?: string) {
+  warn(reply, ...tried.warnings);
+  const said = warn(reply, warning);
+  if (wanted === 'plan') return answerPlan(reply, tried, said);
   reply.header('x-dry-run', 'true');
   return answerWith(reply, tried.state);
 }

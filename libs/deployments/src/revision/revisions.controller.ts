@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasEnded } from '@fairlead/contracts';
-import { actorNames, EventStore, fold, owned, type Recorded, streamName } from '@fairlead/eventing';
+import { actorNames, EventStore, streamName } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -21,12 +21,9 @@ import {
 import { type Infer, union } from '@fairlead/schema';
 import { Controller, Get, HttpCode, type OnModuleDestroy, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { v7 as uuid } from 'uuid';
 import { difference } from '../deployment/audit';
-import { deploymentAggregate, deploymentModel, type DeploymentState } from '../deployment/deployment';
 import { deployment, plan, revision, revisionDiff, revisions } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
-import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentQueries } from '../deployment/deployment.queries';
 import { DEPLOYMENTS_VIEW } from '../deployment/deployment.projection';
 import {
@@ -37,13 +34,12 @@ import {
   revisionsQuery,
   waitQuery,
 } from '../deployment/deployment.schema';
-import { DeploymentsOptions } from '../deployments.options';
 import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
-import { checkedBy, placeOf, rehearse, warn } from '../deployment/plans';
 import { Addressed } from '../deployment/addresses.service';
-import { answerTried, answerWith, revisionRecord } from '../deployment/record';
-import { interrupt, NewerSecrets, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
+import { answerTried, answerWith, revisionRecord, warn } from '../deployment/record';
+import type { Revision } from './revision';
+import { RevisionCommands } from './revision.commands';
 
 /** Interval at which a waiting request checks whether its revision has ended (ms). */
 const LOOK_MS = 250;
@@ -57,7 +53,7 @@ export class RevisionsController implements OnModuleDestroy {
     private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
-    private readonly options: DeploymentsOptions,
+    private readonly revisions: RevisionCommands,
   ) {
     // Every request that waits listens to this one signal.
     setMaxListeners(0, this.stopping.signal);
@@ -147,22 +143,12 @@ export class RevisionsController implements OnModuleDestroy {
     @Query(redeployQuery) { dry_run, keep_secrets }: Infer<typeof redeployQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const newer = new NewerSecrets(path.revision_id);
-    const revisions = await this.folded(context, path.deployment_id, [path.revision_id], newer);
-    const earlier = revisionOf(revisions, path.revision_id);
-    const { hosting, plans } = this.options;
-    const anew = redeploy(earlier, uuid(), hosting, keep_secrets);
-    const warning = (state: DeploymentState) => (keep_secrets ? undefined : newer.warning(state?.secrets ?? []));
-    const place = plans && (await placeOf(this.store, path.deployment_id));
-    const decide = plans ? checkedBy(plans, anew, place) : anew;
     if (dry_run) {
-      const tried = await this.commands.preview(context, path.deployment_id, decide);
-      if (plans) await rehearse(plans, reply, tried, place);
-      return answerTried(reply, dry_run, tried, warn(reply, warning(tried.before)));
+      const { tried, warning } = await this.revisions.previewRedeploy(context, path, keep_secrets);
+      return answerTried(reply, dry_run, tried, warning);
     }
-    let before: DeploymentState = null;
-    const { state } = await this.commands.change(context, path.deployment_id, (present) => decide((before = present)));
-    warn(reply, warning(before));
+    const { state, warning } = await this.revisions.redeploy(context, path, keep_secrets);
+    warn(reply, warning);
     return answerWith(reply, state);
   }
 
@@ -177,12 +163,9 @@ export class RevisionsController implements OnModuleDestroy {
     @Path(revisionPath) path: Infer<typeof revisionPath>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    revisionOf(await this.folded(context, path.deployment_id, [path.revision_id]), path.revision_id);
-    const { state } = await this.commands.change(context, path.deployment_id, interrupt(path.revision_id));
+    const { state, revision } = await this.revisions.interrupt(context, path);
     reply.header('etag', etag(state.edition));
-    return revisionRecord(
-      revisionOf(await this.folded(context, path.deployment_id, [path.revision_id]), path.revision_id),
-    );
+    return revisionRecord(revision);
   }
 
   /** Differences between two revisions, by member; secrets as digests. */
@@ -191,8 +174,11 @@ export class RevisionsController implements OnModuleDestroy {
   @Describe({ summary: 'Compare two revisions' })
   @Answers({ 200: revisionDiff })
   async diff(@Context() context: CommandContext, @Path(diffPath) path: Infer<typeof diffPath>) {
-    const revisions = await this.folded(context, path.deployment_id, [path.revision_id, path.other_id]);
-    const [from, to] = [revisionOf(revisions, path.revision_id), revisionOf(revisions, path.other_id)];
+    const wanted = [path.revision_id, path.other_id];
+    const [from, to] = (await this.revisions.some(context.tenantId, path.deployment_id, wanted)) as [
+      Revision,
+      Revision,
+    ];
     return { from: from.id, to: to.id, changes: difference(from, to) };
   }
 
@@ -211,24 +197,5 @@ export class RevisionsController implements OnModuleDestroy {
     const revision = await this.queries.revision(id, revisionId);
     if (!revision) throw new RevisionNotFound(revisionId);
     return revision;
-  }
-
-  /** Some revisions of a deployment; of the others, however many there are, nothing is kept. */
-  private async folded(
-    context: CommandContext,
-    id: string,
-    wanted: readonly string[],
-    newer?: NewerSecrets,
-  ): Promise<Revisions> {
-    const isWanted = ({ data }: DeploymentEvent) => 'revision_id' in data && wanted.includes(data.revision_id);
-    let [deployment, revisions] = [deploymentModel.initial, revisionsModel.initial];
-    for await (const part of this.store.parts(streamName('deployment', id))) {
-      const events = part as Recorded<DeploymentEvent>[];
-      newer?.take(events);
-      deployment = fold(deploymentModel, events, deployment);
-      revisions = fold(revisionsModel, events.filter(isWanted), revisions);
-    }
-    owned(deploymentAggregate, context.tenantId, id, () => undefined)(deployment);
-    return revisions;
   }
 }

@@ -14,8 +14,6 @@ import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testi
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
-import { DeploymentCommands } from '../deployment/deployment.commands';
-import { DeploymentRemoval } from '../deployment/deployment-removal.service';
 import { DeploymentsModule } from '../deployments.module';
 import { DeploymentsOptions } from '../deployments.options';
 import { deploymentsEntities, deploymentsMigrations } from '../domain';
@@ -45,6 +43,7 @@ export class TestService {
     const { db, pool } = database;
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
+    const deployments = DeploymentsModule.register(new DeploymentsOptions(hosting, more));
     const paths = { provide: HostedApps, useValue: apps };
     @Module({})
     class AppsModule {}
@@ -52,10 +51,8 @@ export class TestService {
       imports: [
         ...(apps ? [{ module: AppsModule, global: true, providers: [paths], exports: [HostedApps] }] : []),
         EventingModule.forRoot({ store, db, pool, vault }),
-        DeploymentsModule.register(new DeploymentsOptions(hosting, more)),
+        { ...deployments, controllers: [...deployments.controllers!, InstantHost] },
       ],
-      controllers: [InstantHost],
-      providers: [DeploymentCommands, DeploymentRemoval],
     })
     class ServiceModule {}
     const log: string[] = [];

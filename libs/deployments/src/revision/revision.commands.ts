@@ -1,0 +1,80 @@
+import { type Caller, EventStore, fold, newId, owned, type Recorded, streamName } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { deploymentAggregate, deploymentModel, type DeploymentState } from '../deployment/deployment';
+import { DeploymentCommands } from '../deployment/deployment.commands';
+import type { DeploymentEvent } from '../deployment/deployment-events';
+import { DeploymentsOptions } from '../deployments.options';
+import {
+  interrupt,
+  NewerSecrets,
+  redeploy,
+  type Revision,
+  revisionOf,
+  revisionsModel,
+  type Revisions,
+} from './revision';
+
+/** Ids of a revision and of its deployment. */
+interface Named {
+  readonly deployment_id: string;
+  readonly revision_id: string;
+}
+
+/** Finds and changes the revisions of a deployment. */
+@Injectable()
+export class RevisionCommands {
+  constructor(
+    private readonly store: EventStore,
+    private readonly deployments: DeploymentCommands,
+    private readonly options: DeploymentsOptions,
+  ) {}
+
+  /**
+   * Makes a new revision from an earlier one, with a warning about secrets that are newer than that.
+   * @throws RevisionNotFound, and what `redeploy` throws
+   */
+  async redeploy(caller: Caller, path: Named, keepSecrets: boolean) {
+    const { decide, warning } = await this.redeploying(caller, path, keepSecrets);
+    let before: DeploymentState = null;
+    const { state } = await this.deployments.changePlanned(caller, path.deployment_id, (now) => decide((before = now)));
+    return { state, warning: warning(before) };
+  }
+
+  /** Returns what `redeploy` would return; nothing is written. */
+  async previewRedeploy(caller: Caller, path: Named, keepSecrets: boolean) {
+    const { decide, warning } = await this.redeploying(caller, path, keepSecrets);
+    const tried = await this.deployments.previewPlanned(caller, path.deployment_id, decide);
+    return { tried, warning: warning(tried.before) };
+  }
+
+  /** Ends a revision that waits or runs. @throws RevisionNotFound, RevisionEnded */
+  async interrupt(caller: Caller, { deployment_id, revision_id }: Named) {
+    const found = async () => (await this.some(caller.tenantId, deployment_id, [revision_id]))[0]!;
+    await found();
+    const { state } = await this.deployments.change(caller, deployment_id, interrupt(revision_id));
+    return { state, revision: await found() };
+  }
+
+  /** Some revisions of a deployment; of the others, however many there are, nothing is kept. @throws RevisionNotFound */
+  async some(tenantId: string, id: string, wanted: readonly string[], newer?: NewerSecrets): Promise<Revision[]> {
+    const isWanted = ({ data }: DeploymentEvent) => 'revision_id' in data && wanted.includes(data.revision_id);
+    let deployment = deploymentModel.initial;
+    let revisions: Revisions = revisionsModel.initial;
+    for await (const part of this.store.parts(streamName('deployment', id))) {
+      const events = part as Recorded<DeploymentEvent>[];
+      newer?.take(events);
+      deployment = fold(deploymentModel, events, deployment);
+      revisions = fold(revisionsModel, events.filter(isWanted), revisions);
+    }
+    owned(deploymentAggregate, tenantId, id, () => undefined)(deployment);
+    return wanted.map((one) => revisionOf(revisions, one));
+  }
+
+  private async redeploying({ tenantId }: Caller, { deployment_id, revision_id }: Named, keepSecrets: boolean) {
+    const newer = new NewerSecrets(revision_id);
+    const [earlier] = await this.some(tenantId, deployment_id, [revision_id], newer);
+    const decide = redeploy(earlier!, newId(), this.options.hosting, keepSecrets);
+    const warning = (state: DeploymentState) => (keepSecrets ? undefined : newer.warning(state?.secrets ?? []));
+    return { decide, warning };
+  }
+}
