@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { Vault } from '@fairlead/eventing';
+import { type Sealed, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './integration.errors';
@@ -25,8 +25,9 @@ export class CredentialsStore {
     };
   }
 
-  async sealWebhookSecret(tenantId: string, id: string, secret: string) {
-    return this.vault.seal(tenantId, id, 'webhook_secret', secret);
+  /** Returns the sealed secret; undefined without one. */
+  async sealWebhookSecret(tenantId: string, id: string, secret: string | undefined): Promise<Sealed | undefined> {
+    return secret === undefined ? undefined : this.vault.seal(tenantId, id, 'webhook_secret', secret);
   }
 
   /** @throws Shredded when the integration is being removed. */

@@ -14,18 +14,13 @@ import {
   Scope,
 } from '@fairlead/api';
 import type { Infer } from '@fairlead/schema';
-import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { v7 as uuid } from 'uuid';
-import { CredentialsStore } from './credentials.store';
-import { change, checkAuth, type Integration } from './integration';
+import type { Integration } from './integration';
 import { IntegrationCommands } from './integration.commands';
 import { integration, integrations } from './integrations.answers.schema';
-import { IntegrationsOptions } from './integrations.options';
-import { addRequest, changeRequest, credentialsOf, integrationPath, integrationsQuery } from './integrations.schema';
+import { addRequest, changeRequest, integrationPath, integrationsQuery } from './integrations.schema';
 import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.projection';
-import { publicHost } from './provider';
 import { integrationRecord } from './record';
 
 @Area('Integrations')
@@ -34,8 +29,6 @@ export class IntegrationsController {
   constructor(
     private readonly commands: IntegrationCommands,
     private readonly view: IntegrationsView,
-    private readonly credentials: CredentialsStore,
-    private readonly options: IntegrationsOptions,
   ) {}
 
   @Get()
@@ -61,21 +54,10 @@ export class IntegrationsController {
   @HttpCode(201)
   async add(
     @Context() context: CommandContext,
-    @Body(addRequest) { name, provider, base_url = publicHost(provider), ...sent }: Infer<typeof addRequest>,
+    @Body(addRequest) sent: Infer<typeof addRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const credentials = credentialsOf(sent.credentials);
-    checkAuth(provider, credentials.kind);
-    const { tenantId } = context;
-    await checkTarget(base_url, this.options.outbound, tenantId, 'base_url');
-    const id = uuid();
-    const auth = await this.credentials.seal(tenantId, id, credentials);
-    const webhook_secret =
-      sent.webhook_secret === undefined
-        ? null
-        : await this.credentials.sealWebhookSecret(tenantId, id, sent.webhook_secret);
-    const wanted = { integration_id: id, tenant_id: tenantId, name, provider, base_url, auth, webhook_secret };
-    return shown(reply, await this.commands.add(context, wanted));
+    return shown(reply, await this.commands.add(context, sent));
   }
 
   @Get(':integration_id')
@@ -106,19 +88,7 @@ export class IntegrationsController {
     @Body(changeRequest) sent: Infer<typeof changeRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { tenantId } = context;
-    const credentials = sent.credentials && credentialsOf(sent.credentials);
-    if (sent.base_url !== undefined) await checkTarget(sent.base_url, this.options.outbound, tenantId, 'base_url');
-    const changed = await this.commands.changePrepared(context, id, async () => {
-      const auth = credentials && (await this.credentials.seal(tenantId, id, credentials));
-      const webhook_secret =
-        sent.webhook_secret === undefined
-          ? undefined
-          : await this.credentials.sealWebhookSecret(tenantId, id, sent.webhook_secret);
-      const { name, provider, base_url } = sent;
-      return change({ name, provider, base_url, auth, webhook_secret });
-    });
-    return shown(reply, changed);
+    return shown(reply, await this.commands.patch(context, id, sent));
   }
 
   @Delete(':integration_id')

@@ -4,6 +4,7 @@ import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { ChangesController } from './changes/changes.controller';
 import { ChangesFeed } from './changes/changes-feed.service';
+import { ChangesReader } from './changes/changes-reader.service';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveryAttempts } from './deliveries/delivery.attempt';
 import { DeliveryBounds } from './deliveries/delivery-bounds.store';
@@ -44,6 +45,7 @@ export class WebhooksModule implements OnModuleInit {
       providers: [
         { provide: WebhooksOptions, useValue: options },
         ChangesFeed,
+        ChangesReader,
         DeliveryAttempts,
         DeliveryBounds,
         DeliveryFanOut,

@@ -5,13 +5,11 @@ import { anyObject, FairShare, type Infer, Unavailable } from '@fairlead/schema'
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CredentialsStore } from '../credentials.store';
-import { DeliveryRefused, IntegrationNotFound } from '../integration.errors';
+import { IntegrationNotFound } from '../integration.errors';
 import { IntegrationCommands } from '../integration.commands';
 import { integrationPath } from '../integrations.schema';
 import { received } from './deliveries.schema';
-import { checkProof, type Delivery, eventOf, identityOf, pushes } from './delivery';
 import { DeliveryIntake } from './delivery-intake.service';
-import { DeliveryQueries } from './delivery.queries';
 
 /** Largest delivery (bytes): code hosts list 20 commits in one, or some thousand at most. */
 const LARGEST = 4 * 1024 * 1024;
@@ -28,7 +26,6 @@ export class WebhooksController {
     private readonly credentials: CredentialsStore,
     private readonly workspaces: Workspaces,
     private readonly intake: DeliveryIntake,
-    private readonly queries: DeliveryQueries,
   ) {}
 
   /**
@@ -55,25 +52,7 @@ export class WebhooksController {
     const secret = await this.credentials.openWebhookSecret(state).catch((error: unknown) => {
       throw error instanceof Shredded ? new IntegrationNotFound(id) : error;
     });
-    const owner = { tenantId: state.tenant_id, integrationId: id };
-    const delivery: Delivery = { headers: request.headers, body: await this.read(request) };
-    try {
-      if (secret === undefined) throw new DeliveryRefused(401, 'The integration has no webhook_secret.');
-      checkProof(state.provider, delivery, secret);
-    } catch (error) {
-      if (error instanceof DeliveryRefused) await this.intake.refuse(owner, error.message);
-      throw error;
-    }
-    const { id: hostId, key } = identityOf(state.provider, delivery);
-    const event = eventOf(state.provider, delivery);
-    const found = readable(() => pushes(state.provider, delivery));
-    const refusal = found instanceof DeliveryRefused ? found.message : undefined;
-    const read = found instanceof DeliveryRefused ? [] : found;
-    const { id: delivery_id, repeated } = await this.intake.take(owner, { key, hostId, event, pushes: read, refusal });
-    if (found instanceof DeliveryRefused) throw found;
-    const { status, reason } = await this.queries.find(owner, delivery_id);
-    const detail = reason ?? detailOf(repeated);
-    return { pushes: read.length, delivery_id, status, detail, repeated };
+    return this.intake.receive(state, secret, { headers: request.headers, body: await this.read(request) });
   }
 
   /** Reads the body of a sender that is not known yet: its address has a share of the deliveries that are read. */
@@ -86,19 +65,4 @@ export class WebhooksController {
       this.reading.give(address);
     }
   }
-}
-
-/** Returns what a reader returns, or why the delivery is refused. */
-function readable<T>(read: () => T): T | DeliveryRefused {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DeliveryRefused) return error;
-    throw error;
-  }
-}
-
-/** A sentence about a delivery without any reason of its own. */
-function detailOf(repeated: boolean): string {
-  return repeated ? 'The delivery came before; it does nothing more.' : 'Deployments follow the push.';
 }
