@@ -8,7 +8,7 @@ import type { ConsoleSessionEntity } from './console-session.entity';
 import type { TenantEvent } from './tenant';
 
 /** A session with the key that opened it. */
-interface ListedSession extends ConsoleSessionEntity {
+export interface ListedSession extends ConsoleSessionEntity {
   readonly short_key: string;
   readonly key_description: string;
 }

@@ -33,7 +33,7 @@ import type { ApiKeyEntity } from './keys/api-key.entity';
 import { requireSameOrigin, setCookie } from './console-cookie.http';
 import { CodeUnusable, ConsoleSessionNotFound } from './console.errors';
 import { SESSION_MS, sessionScopes } from './console-session';
-import { ConsoleSessionView, consoleSessionViews } from './console-session.projection';
+import { ConsoleSessionView, consoleSessionViews, type ListedSession } from './console-session.projection';
 import { ConsoleSessions } from './console-sessions.service';
 import { consoleCode, consoleSession, listedConsoleSession } from './console.answers.schema';
 import { tenantsProjection, TenantView } from './tenant.projection';
@@ -148,16 +148,7 @@ export class ConsoleSessionsController {
   @Answers({ 200: list(listedConsoleSession) })
   async list(@Req() request: FastifyRequest) {
     const sessions = await this.view.list(await this.managerOf(request.actor));
-    return sessions.map(({ id, key_id, short_key, key_description: description, tenant_id, ...session }) => ({
-      id,
-      key: { id: key_id, short_key, description },
-      workspace_id: tenant_id,
-      address: session.address,
-      created_at: session.created_at,
-      used_at: session.used_at,
-      expires_at: session.expires_at,
-      current: id === request.consoleSession?.id,
-    }));
+    return sessions.map((session) => listed(session, request.consoleSession?.id));
   }
 
   @Delete('sessions/:console_session_id')
@@ -188,24 +179,13 @@ export class ConsoleSessionsController {
   }
 
   private async answer(key: ApiKeyEntity, workspaceId: string, session?: { id: string; expires_at: string }) {
+    const { kind, organization_id } = key;
     const opened =
-      key.kind === 'tenant'
+      kind === 'tenant'
         ? await this.tenants.byIds([workspaceId])
-        : await this.tenants.list(key.kind === 'operator' ? undefined : key.organization_id, false);
-    const { id, short_key, description } = key;
-    return {
-      id: session?.id ?? null,
-      workspace_id: workspaceId,
-      workspaces: opened.map((tenant) => ({
-        id: tenant.id,
-        display_name: tenant.display_name,
-        tenant_handle: tenant.tenant_handle,
-      })),
-      scopes: session ? [...sessionScopes(key.scopes)] : [...key.scopes],
-      reveals_secrets: effectiveScopes(key.scopes).has('secrets:read'),
-      key: { id, short_key, description },
-      expires_at: session?.expires_at ?? key.expires_at,
-    };
+        : await this.tenants.list(kind === 'operator' ? undefined : organization_id, false);
+    const workspaces = opened.map(({ id, display_name, tenant_handle }) => ({ id, display_name, tenant_handle }));
+    return shown(key, workspaceId, workspaces, session);
   }
 
   private async managerOf(actor: Actor): Promise<Manager> {
@@ -213,4 +193,31 @@ export class ConsoleSessionsController {
     if (!actor.scopes.has('admin')) throw new Forbidden();
     return { ...actor, kind, expires_at };
   }
+}
+
+/** An element of the list of sessions; `current`: the id of the session that asks. */
+function listed(session: ListedSession, current: string | undefined) {
+  const { id, key_id, short_key, key_description: description, tenant_id, address } = session;
+  const { created_at, used_at, expires_at } = session;
+  const key = { id: key_id, short_key, description };
+  return { id, key, workspace_id: tenant_id, address, created_at, used_at, expires_at, current: id === current };
+}
+
+/** The answer about a session, or about a key that no session stands for. */
+function shown<W>(
+  key: ApiKeyEntity,
+  workspace_id: string,
+  workspaces: W[],
+  session?: { id: string; expires_at: string },
+) {
+  const { id, short_key, description } = key;
+  return {
+    id: session?.id ?? null,
+    workspace_id,
+    workspaces,
+    scopes: session ? [...sessionScopes(key.scopes)] : [...key.scopes],
+    reveals_secrets: effectiveScopes(key.scopes).has('secrets:read'),
+    key: { id, short_key, description },
+    expires_at: session?.expires_at ?? key.expires_at,
+  };
 }

@@ -87,12 +87,22 @@ export class TenantsController {
     if (key.kind === 'tenant') throw new Forbidden();
     const { oneWorkspace } = this.options;
     if (oneWorkspace !== undefined) throw new Conflict(`${oneWorkspace}.`);
-    const facts: TenantFacts = {
-      id: draft.id ?? randomUUID(),
-      organization_id: context.actor.organizationId,
-      display_name: draft.display_name,
-      tenant_handle: draft.tenant_handle ?? null,
-    };
+    const { id = randomUUID(), display_name, tenant_handle = null } = draft;
+    const facts = { id, organization_id: context.actor.organizationId, display_name, tenant_handle };
+    return answer(context, await this.establish(context, facts));
+  }
+
+  @Get('workspaces/current/usage')
+  @Scope('read')
+  @Describe({ summary: 'Get what the workspace has and may have of each kind' })
+  @Answers({ 200: usage })
+  async usage(@Context() { tenantId }: CommandContext) {
+    const [things, used] = await Promise.all([this.quotas.usage(tenantId), this.stored.used(tenantId)]);
+    return { ...things, stored_bytes: { used, limit: this.stored.limit } };
+  }
+
+  /** Creates a workspace, its handle reserved. @throws TenantExists */
+  private async establish(context: CommandContext, facts: TenantFacts): Promise<Tenant> {
     const decide = createTenant(facts);
     const stream = streamName('tenant', facts.id);
     // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
@@ -103,16 +113,7 @@ export class TenantsController {
     }
     const { state, version } = await handle(this.store, tenantModel, stream, decide, metadata);
     this.authenticator.learnTenant({ ...state!, version });
-    return answer(context, state!);
-  }
-
-  @Get('workspaces/current/usage')
-  @Scope('read')
-  @Describe({ summary: 'Get what the workspace has and may have of each kind' })
-  @Answers({ 200: usage })
-  async usage(@Context() { tenantId }: CommandContext) {
-    const [things, used] = await Promise.all([this.quotas.usage(tenantId), this.stored.used(tenantId)]);
-    return { ...things, stored_bytes: { used, limit: this.stored.limit } };
+    return state!;
   }
 
   /** A handle that a removed workspace has left is free. @throws TenantExists */

@@ -1,5 +1,5 @@
 import { actorNames, EventStore, LogSigner } from '@fairlead/eventing';
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
+import { type Actor, Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import {
   BadRequest,
   canonicalUuid,
@@ -65,19 +65,13 @@ export class AuditController {
     @Context() context: CommandContext,
     @Query(auditQuery) { limit, cursor, workspace_id, start_time, end_time, ...filter }: Infer<typeof auditQuery>,
   ) {
-    const { tenantId, organizationId, operator: ofNobody } = context.actor;
+    const { tenantId, operator: ofNobody } = context.actor;
     if (workspace_id !== undefined && workspace_id !== tenantId) throw new Forbidden();
     const wanted = { ...filter, start_time: start_time?.iso, end_time: end_time?.iso, ofNobody };
     const found = await this.queries.list(tenantId, wanted, limit, cursor ? placeOf(cursor) : undefined);
     const page = found.slice(0, limit);
-    const names = await actorNames(
-      this.store,
-      page.map(({ actor }) => actor),
-    );
-    return {
-      items: page.map((entry) => apiActivity(entry, names.get(entry.actor) ?? null, tenantId, organizationId)),
-      cursor: found.length > limit ? cursorOf(page.at(-1)!) : null,
-    };
+    const next = found.length > limit ? cursorOf(page.at(-1)!) : null;
+    return { items: await this.shown(context.actor, page), cursor: next };
   }
 
   /** The public keys that exported histories and the seals of the log are signed with (RFC 7517). */
@@ -87,6 +81,12 @@ export class AuditController {
   @Answers({ 200: keySet })
   async keys() {
     return { keys: await this.signer.publicKeys() };
+  }
+
+  private async shown({ tenantId, organizationId }: Actor, page: readonly Entry[]) {
+    const actors = page.map(({ actor }) => actor);
+    const names = await actorNames(this.store, actors);
+    return page.map((entry) => apiActivity(entry, names.get(entry.actor) ?? null, tenantId, organizationId));
   }
 }
 

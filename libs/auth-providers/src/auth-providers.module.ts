@@ -7,6 +7,7 @@ import { AuthorizationController } from './sign-in/authorization.controller';
 import { AuthorizationFlow } from './sign-in/authorization.service';
 import { AuthorizationStore } from './sign-in/authorization.store';
 import { AuthorizationWaits } from './sign-in/authorization-waits.service';
+import { TokenAccess } from './sign-in/token-access.service';
 import { McpDiscovery } from './provider/mcp-discovery.client';
 import { OAuthClient } from './oauth.client';
 import { OAuthQueries } from './oauth.queries';
@@ -44,6 +45,7 @@ export class AuthProvidersModule implements OnModuleInit {
         AuthorizationFlow,
         AuthorizationStore,
         AuthorizationWaits,
+        TokenAccess,
         TokenCommands,
         TokenRefresher,
         {

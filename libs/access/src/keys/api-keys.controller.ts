@@ -72,19 +72,12 @@ export class ApiKeysController {
     const manager = await this.managerOf(context.actor);
     const id = randomUUID();
     const key = keyText(id, randomBytes(KEY_RANDOM_BYTES));
-    const facts: KeyFacts = {
-      id,
-      kind: draft.organization ? 'organization' : 'tenant',
-      tenant_id: draft.organization ? null : manager.tenantId,
-      organization_id: manager.organizationId,
-      description: draft.description,
-      scopes: [...new Set(draft.scopes ?? (draft.read_only ? ['read' as const] : ['read' as const, 'write' as const]))],
-      short_key: `${key.slice(0, 9)}...`,
-      hash: await this.vault.digest(PEPPER, key),
-      expires_at: draft.expires_at ? new Date(draft.expires_at.iso).toISOString() : manager.expires_at,
-      made_by: context.actor.keyId,
-    };
-    const decide = createKey(facts, manager, new Date().toISOString());
+    const hash = await this.vault.digest(PEPPER, key);
+    const decide = createKey(
+      factsOf(draft, manager, { id, key, hash, made_by: context.actor.keyId }),
+      manager,
+      new Date().toISOString(),
+    );
     const create = () => this.change(id, decide, context);
     return { ...answer(await this.quotas.within('api_keys', context.tenantId, id, create)), key };
   }
@@ -143,6 +136,24 @@ export class ApiKeysController {
     this.authenticator.learnKey(key);
     return key;
   }
+}
+
+/** Facts of a new key; without scopes it may read and write. */
+function factsOf(
+  { organization, description, scopes, read_only, expires_at }: Infer<typeof newKey>,
+  manager: Manager,
+  { key, ...made }: Pick<KeyFacts, 'id' | 'hash' | 'made_by'> & { readonly key: string },
+): KeyFacts {
+  return {
+    ...made,
+    kind: organization ? 'organization' : 'tenant',
+    tenant_id: organization ? null : manager.tenantId,
+    organization_id: manager.organizationId,
+    description,
+    scopes: [...new Set(scopes ?? (read_only ? ['read' as const] : ['read' as const, 'write' as const]))],
+    short_key: `${key.slice(0, 9)}...`,
+    expires_at: expires_at ? new Date(expires_at.iso).toISOString() : manager.expires_at,
+  };
 }
 
 /** Returns a key as answers show it, without its text. */

@@ -15,6 +15,10 @@ import { type Provider, providerRecord } from './provider';
 import { ProviderCommands } from './provider.commands';
 import { mcpRequest, providerPath, providerRequest, providerUpdate } from './provider.schema';
 
+/** Facts that only a provider for an MCP server has, and those that all of these share. */
+const WITHOUT_SERVER = { mcp_server_url: null, resource: null, issuer: null, is_dynamic_client: false };
+const OF_SERVER = { code_challenge_method: 'S256', provider_type: null, is_dynamic_client: true } as const;
+
 @Area('OAuth providers')
 @Controller('v2/auth/providers')
 export class ProvidersController {
@@ -50,15 +54,9 @@ export class ProvidersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await this.checkUrls(context.tenantId, body);
-    const { provider, version } = await this.commands.add(context, {
-      ...body,
-      id: randomUUID(),
-      provider_type: body.provider_type ?? null,
-      mcp_server_url: null,
-      resource: null,
-      issuer: null,
-      is_dynamic_client: false,
-    });
+    const provider_type = body.provider_type ?? null;
+    const facts = { ...WITHOUT_SERVER, ...body, id: randomUUID(), provider_type };
+    const { provider, version } = await this.commands.add(context, facts);
     return answer(reply, provider, version);
   }
 
@@ -79,22 +77,12 @@ export class ProvidersController {
     @Body(mcpRequest) body: Infer<typeof mcpRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { provider_id, name, mcp_server_url } = body;
     const { tenantId } = context;
-    await this.commands.checkFree(tenantId, provider_id);
+    await this.commands.checkFree(tenantId, body.provider_id);
     const id = randomUUID();
     const redirectUri = this.flow.redirectUri(publicAddress(context, this.options.publicUrl), id);
-    const discovered = await this.discovery.register(tenantId, mcp_server_url, name, redirectUri);
-    const { provider, version } = await this.commands.add(context, {
-      ...discovered,
-      id,
-      provider_id,
-      name,
-      mcp_server_url,
-      code_challenge_method: 'S256',
-      provider_type: null,
-      is_dynamic_client: true,
-    });
+    const found = await this.discovery.register(tenantId, body.mcp_server_url, body.name, redirectUri);
+    const { provider, version } = await this.commands.add(context, { ...found, ...body, ...OF_SERVER, id });
     return answer(reply, provider, version);
   }
 

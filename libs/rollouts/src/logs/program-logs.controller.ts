@@ -71,8 +71,7 @@ export class ProgramLogsController implements OnModuleDestroy {
       const left = end - performance.now();
       if (page.logs.length > 0 || left <= 0 || isOver()) return page;
       // Lines that did not pass the filters once are not looked at again.
-      const newest = lines.at(-1)?.id;
-      if (newest !== undefined) offset = String(newest);
+      offset = String(lines.at(-1)?.id ?? offset);
       await delay(Math.min(left, LOOK_MS), undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
   }

@@ -47,46 +47,49 @@ export class SearchController {
   @Describe({ summary: 'Find datasets, experiments and deployments by name' })
   @Answers({ 200: results })
   async search(@Query(searchQuery) { q }: Infer<typeof searchQuery>, @Req() request: FastifyRequest) {
-    const ask = (path: string, query: Record<string, string>) => this.list(request, path, query);
-    const sessions = { reference_free: 'false' };
-    const lists = await Promise.all([
-      ask('/api/v1/datasets', { name: q }),
-      ask('/api/v1/datasets', { name_contains: q, sort_by: 'created_at' }),
-      ask('/api/v1/sessions', { ...sessions, name: q }),
-      ask('/api/v1/sessions', { ...sessions, name_contains: q }),
-      ask('/v2/deployments', { name_contains: q }),
-    ]);
-    const [namedDatasets, datasets, namedExperiments, experiments, deployments] = lists.map(
-      (things, place) => new Map(things.map((thing) => [thing.id, foundOf(KINDS[place]!, thing)])),
-    );
-    const kinds = [
-      [...new Map([...namedDatasets!, ...datasets!]).values()],
-      [...new Map([...namedExperiments!, ...experiments!]).values()],
-      [...deployments!.values()],
-    ];
-    return { resources: merged(kinds, q) };
+    const lists = await Promise.all(LISTS.map((list) => this.list(request, list, q)));
+    const of = (kind: Found['kind']) => {
+      const things = lists.flatMap((list, place) => (LISTS[place]!.kind === kind ? list : []));
+      return [...new Map(things.map((thing) => [thing.id, foundOf(kind, thing)])).values()];
+    };
+    return { resources: merged([of('dataset'), of('experiment'), of('deployment')], q) };
   }
 
   /** The first things of a list, as the sender of a request sees it. @throws Unavailable when it cannot be read now */
-  private async list(request: FastifyRequest, path: string, query: Record<string, string>): Promise<Thing[]> {
+  private async list(request: FastifyRequest, { path, by, ...more }: List, q: string): Promise<Thing[]> {
     const instance = this.host.httpAdapter.getInstance<FastifyInstance>();
-    const headers = Object.fromEntries(
-      PASSED.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, request.headers[name]]])),
-    );
-    const answer = await instance.inject({
-      method: 'GET',
-      url: path,
-      query: { ...query, limit: String(MOST_FOUND) },
-      headers: { ...headers, 'x-request-id': request.id },
-      remoteAddress: request.raw.socket.remoteAddress,
-    });
+    const query = { ...more.query, [by]: q, limit: String(MOST_FOUND) };
+    const { remoteAddress } = request.raw.socket;
+    const answer = await instance.inject({ method: 'GET', url: path, query, headers: passed(request), remoteAddress });
     if (answer.statusCode !== 200) throw new Unavailable(1, `The list ${path} cannot be read now, try again.`);
     const json: Thing[] | { readonly resources: Thing[] } = answer.json();
     return Array.isArray(json) ? json : json.resources;
   }
 }
 
-const KINDS = ['dataset', 'dataset', 'experiment', 'experiment', 'deployment'] as const;
+/** A list that is asked for what has a name, exactly or as a part. */
+interface List {
+  readonly kind: Found['kind'];
+  readonly path: string;
+  readonly by: 'name' | 'name_contains';
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+const DATASETS = { kind: 'dataset', path: '/api/v1/datasets' } as const;
+const EXPERIMENTS = { kind: 'experiment', path: '/api/v1/sessions', query: { reference_free: 'false' } } as const;
+const LISTS: readonly List[] = [
+  { ...DATASETS, by: 'name' },
+  { ...DATASETS, by: 'name_contains', query: { sort_by: 'created_at' } },
+  { ...EXPERIMENTS, by: 'name' },
+  { ...EXPERIMENTS, by: 'name_contains' },
+  { kind: 'deployment', path: '/v2/deployments', by: 'name_contains' },
+];
+
+/** The headers of a request for a list. */
+function passed({ headers, id }: FastifyRequest) {
+  const sent = PASSED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
+  return { ...(Object.fromEntries(sent) as FastifyRequest['headers']), 'x-request-id': id };
+}
 
 function foundOf(kind: Found['kind'], { id, name, reference_dataset_id = null }: Thing): Found {
   return { kind, id, name, dataset_id: reference_dataset_id };

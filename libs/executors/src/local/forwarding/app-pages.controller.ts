@@ -10,6 +10,8 @@ import { LocalApps } from '../local-apps';
 const PATHS = ['app-pages/:app', 'app-pages/:app/*'];
 const LINK = /^\/\?fairlead-code=([\w-]+)$/;
 
+const NO_VISITOR = 'A browser sees these pages after it has opened a link of POST /v2/deployments/{id}/browser-links.';
+
 /** The pages of deployments for browsers, each at an origin of its own: http://<name>.localhost. */
 @Area('Deployments')
 @Controller()
@@ -53,20 +55,19 @@ export class AppPagesController {
     const { app } = request.params as { app: string };
     if (appOfHost(request.headers.host) !== app) throw new NotFound();
     const found = this.apps.kept.named(app);
-    const { visitors } = this.apps;
-    const [, code] = (request.method === 'GET' && LINK.exec(request.originalUrl)) || [];
-    const token = found && code && visitors.admit(found.id, code);
-    if (token) {
-      const cookie = `${cookieName(request)}=${token}; Path=/; Max-Age=${VISIT_MS / 1000}; HttpOnly; SameSite=Lax`;
-      return reply.status(303).headers({ 'set-cookie': cookie, location: '/' }).send();
-    }
-    if (!found || !visitors.knows(found.id, tokenIn(request))) {
-      throw new Unauthorized(
-        'A browser sees these pages after it has opened a link of POST /v2/deployments/{id}/browser-links.',
-      );
-    }
+    const cookie = found && this.cookieFor(found.id, request);
+    if (cookie) return reply.status(303).headers({ 'set-cookie': cookie, location: '/' }).send();
+    if (!found || !this.apps.visitors.knows(found.id, tokenIn(request))) throw new Unauthorized(NO_VISITOR);
     requireOwnPage(request);
     return this.forwarding.pass(request, reply, found, 'pages');
+  }
+
+  /** The cookie for a browser that opens a link of the deployment; undefined for other requests. */
+  private cookieFor(id: string, request: FastifyRequest): string | undefined {
+    const [, code] = (request.method === 'GET' && LINK.exec(request.originalUrl)) || [];
+    const token = code && this.apps.visitors.admit(id, code);
+    if (!token) return undefined;
+    return `${cookieName(request)}=${token}; Path=/; Max-Age=${VISIT_MS / 1000}; HttpOnly; SameSite=Lax`;
   }
 }
 
