@@ -13,7 +13,7 @@ import {
   VersionMismatch,
 } from '@fairlead/eventing';
 import { checkUrl } from '@fairlead/outbound';
-import { type Infer, NotFound } from '@fairlead/schema';
+import { BadRequest, type Infer, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
 import { create, patch } from './change';
@@ -24,7 +24,7 @@ import {
   type DeploymentState,
   requestDeletion,
 } from './deployment';
-import { DeploymentNotFound } from './deployment.errors';
+import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
 import type { DeploymentEvent, Secret } from './deployment-events';
 import { claimsOf, nameForAgent, nameOf, type Names } from './deployment.names';
 import type { createRequest, patchRequest } from './deployment.schema';
@@ -53,6 +53,12 @@ type Decide = (state: Deployment) => DeploymentEvent[];
 type CreateRequest = Infer<typeof createRequest>;
 type PatchRequest = Infer<typeof patchRequest>;
 
+/** A point of the past: a time or a version of the stream. */
+interface Point {
+  readonly at?: { readonly micros: number };
+  readonly version?: number;
+}
+
 /** A deployment that may be created: its names, and its events, whose secrets are not sealed yet. */
 interface Draft extends Names {
   readonly id: string;
@@ -70,6 +76,28 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     private readonly options: DeploymentsOptions,
   ) {
     super(store, deploymentAggregate);
+  }
+
+  /**
+   * Returns the deployment as it was, folded from the events up to a time (microseconds since 1970) or version.
+   * @throws BadRequest for both, DeploymentNotFound when it was not there, VersionNotFound
+   */
+  async findAt(tenantId: string, id: string, { at, version }: Point): Promise<Deployment> {
+    if (at !== undefined && version !== undefined) throw new BadRequest('Send either at or version, not both.');
+    let folded = deploymentModel.initial;
+    let newest = 0;
+    for await (const events of this.store.parts(this.stream(id))) {
+      // Times of services whose clocks differ may not grow: nothing is left out from the middle.
+      const later = events.findIndex(({ time, version: made }) =>
+        at ? Date.parse(time) * 1000 > at.micros : made > (version ?? Infinity),
+      );
+      folded = fold(deploymentModel, later < 0 ? events : events.slice(0, later), folded);
+      newest = events.at(-1)!.version;
+      if (later >= 0) break;
+    }
+    const state = this.owned(tenantId, id, (deployment) => deployment)(folded);
+    if (version !== undefined && version > newest) throw new VersionNotFound(id, version, newest);
+    return state;
   }
 
   /** Returns what `change` would return; nothing is written. */

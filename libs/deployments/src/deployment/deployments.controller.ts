@@ -1,4 +1,4 @@
-import { EventStore, KeptPages } from '@fairlead/eventing';
+import { KeptPages } from '@fairlead/eventing';
 import {
   allows,
   Answers,
@@ -38,7 +38,6 @@ import {
   findQuery,
   tagsRequest,
 } from './deployment.schema';
-import { deploymentAt } from './past';
 import { answerPlan, answerTried, answerWith, warn } from './record';
 import { DeploymentNotFound } from './deployment.errors';
 import { SecretStore } from '../secrets/secret.store';
@@ -49,7 +48,6 @@ type ListQuery = Infer<typeof listQuery>;
 @Controller('v2/deployments')
 export class DeploymentsController {
   constructor(
-    private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
     private readonly pages: KeptPages,
@@ -153,7 +151,7 @@ export class DeploymentsController {
   ) {
     const isPast = query.at !== undefined || query.version !== undefined;
     if (query.include_secrets) return this.revealed(context, id, isPast, reply);
-    if (isPast) return spelled(context, answerWith(reply, await deploymentAt(this.store, context.tenantId, id, query)));
+    if (isPast) return spelled(context, answerWith(reply, await this.commands.findAt(context.tenantId, id, query)));
     const found = await this.queries.find(context.tenantId, id, context.dialect);
     if (!found) throw new DeploymentNotFound(id);
     reply.header('etag', etag(found.edition));
