@@ -1,46 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
+import type { CategoryComparison, CategoryResult, LabelShare } from './compare.answers.schema';
 import { signTest } from './comparison';
 import { countLabels, hasLabel, isWhole, placesIn, shareOf, tidy } from './labels';
 import type { KeyLabels, ScoreTable } from './score-table';
 
 export type LabelKind = 'same' | 'changed' | 'missing' | 'extra' | 'errored' | 'unscored';
-
-interface LabelChange {
-  readonly difference: number;
-  readonly more: number;
-  readonly fewer: number;
-  /** Exact sign test, two-sided. */
-  readonly p: number;
-}
-
-interface CategoryResult {
-  readonly experiment: string;
-  readonly scored: number;
-  readonly runs: number;
-  /** Rows in the order of the values of the key. */
-  readonly counts: readonly number[];
-  readonly other: number;
-  /** Absent for the baseline itself, like all below. */
-  readonly row_counts?: Readonly<Record<LabelKind | 'rows', number>>;
-  /** Changes in the order of the values of the key; null when no row has labels in both. */
-  readonly shares?: readonly LabelChange[] | null;
-  /** The smallest `p` of all labels, corrected for their number; null as `shares`. */
-  readonly p?: number | null;
-  /** `changed` when `p` is below 0.05. */
-  readonly verdict?: 'changed' | 'not clear';
-  /** The most frequent changes of a row's label, null for a label that is not among the values. */
-  readonly changes?: readonly { readonly from: string | null; readonly to: string | null; readonly rows: number }[];
-}
-
-export interface CategoryComparison {
-  readonly key: string;
-  readonly kind: 'category';
-  /** The most frequent labels of all experiments together; by their values where they have some. */
-  readonly values: readonly string[];
-  /** The number that stands for each of them, null for one without; absent when the key has no values. */
-  readonly label_values?: readonly (number | null)[];
-  readonly results: readonly CategoryResult[];
-}
 
 const MOST_VALUES = 20;
 const MOST_CHANGES = 20;
@@ -122,7 +86,7 @@ export function shareChanges(
   { rows, experiments }: ScoreTable,
   place: number,
   key: string,
-): Map<string, LabelChange> | undefined {
+): Map<string, LabelShare> | undefined {
   const [before, after] = [experiments[0]!.labels.get(key), experiments[place]!.labels.get(key)];
   if (!before || !after) return undefined;
   const labels = [...new Set([...before.labels, ...after.labels])];

@@ -1,6 +1,5 @@
 import { unquoted } from '../common/platform-json';
-import type { KeyComparison, KeyResult } from './compare-results';
-import type { CategoryComparison } from './categories';
+import type { CategoryComparison, ExperimentScores, KeyComparison, KeyResult } from './compare.answers.schema';
 import type { ComparedRow } from './compare-rows.queries';
 import type { Comparison } from './comparisons.service';
 
@@ -84,30 +83,21 @@ export function summaryJson(datasetId: string, comparison: Comparison) {
     })),
     keys: [] as ReturnType<typeof shortKey>[],
     categories: [] as ReturnType<typeof shortCategory>[],
-    experiment_scores: [] as { key: string | null; values: (number | null)[] }[],
+    experiment_scores: [] as ReturnType<typeof shortScores>[],
     warnings: [...new Set(warnings.map(({ code }) => code))],
     omitted: 0,
   };
-  const bytes = () => Buffer.byteLength(JSON.stringify(summary));
-  for (const key of keys) {
-    summary.keys.push(shortKey(key, summary.experiments));
-    if (bytes() <= SUMMARY_BYTES) continue;
-    summary.keys.pop();
-    summary.omitted++;
-  }
-  for (const category of categories) {
-    summary.categories.push(shortCategory(category));
-    if (bytes() <= SUMMARY_BYTES) continue;
-    summary.categories.pop();
-    summary.omitted++;
-  }
-  for (const { key, results } of experimentScores) {
-    const values = results.map(({ value }) => rounded(value));
-    summary.experiment_scores.push({ key: preview(key, NAME_BYTES), values });
-    if (bytes() <= SUMMARY_BYTES) continue;
-    summary.experiment_scores.pop();
-    summary.omitted++;
-  }
+  const addWhatFits = <T>(list: T[], items: readonly T[]) => {
+    for (const item of items) {
+      list.push(item);
+      if (Buffer.byteLength(JSON.stringify(summary)) <= SUMMARY_BYTES) continue;
+      list.pop();
+      summary.omitted++;
+    }
+  };
+  addWhatFits(summary.keys, keys.map(shortKey));
+  addWhatFits(summary.categories, categories.map(shortCategory));
+  addWhatFits(summary.experiment_scores, experimentScores.map(shortScores));
   return summary;
 }
 
@@ -126,17 +116,12 @@ function sizeOf(text: string): number {
   return Buffer.byteLength(JSON.stringify(text));
 }
 
-function shortKey({ key, direction, results }: KeyComparison, experiments: readonly { readonly id: string }[]) {
-  return {
-    key: preview(key, NAME_BYTES),
-    direction,
-    results: results.map((result) =>
-      shortResult(
-        result,
-        experiments.findIndex(({ id }) => id === result.experiment),
-      ),
-    ),
-  };
+function shortKey({ key, direction, results }: KeyComparison) {
+  return { key: preview(key, NAME_BYTES), direction, results: results.map(shortResult) };
+}
+
+function shortScores({ key, results }: ExperimentScores) {
+  return { key: preview(key, NAME_BYTES), values: results.map(({ value }) => rounded(value)) };
 }
 
 function shortCategory({ key, results }: CategoryComparison) {

@@ -1,59 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ExperimentScores, KeyScores, ScoreTable } from './score-table';
-import { meanOf, quantile, type Test, testNumeric, testPassFail } from './comparison';
+import type { Direction, KeyComparison, KeyResult, LatencyResult, Test } from './compare.answers.schema';
+import { meanOf, quantile, testNumeric, testPassFail } from './comparison';
 
 export const ROW_KINDS = ['better', 'worse', 'same', 'missing', 'extra', 'errored', 'unscored'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
-
-export type Direction = 'higher is better' | 'lower is better';
-
-/** Rows of one experiment against the baseline; the classes add up to `rows`, the rows that either of them has. */
-interface Counts {
-  readonly rows: number;
-  readonly better: number;
-  readonly worse: number;
-  readonly same: number;
-  readonly missing: number;
-  readonly extra: number;
-  /** Both have it, but one of them failed and has no score. */
-  readonly errored: number;
-  /** Both have it, but one of them has no score of the key. */
-  readonly unscored: number;
-}
-
-/** One experiment on one key. `difference` is the mean of the paired differences, positive when the experiment is higher. */
-export interface KeyResult {
-  readonly experiment: string;
-  readonly mean: number | null;
-  readonly scored: number;
-  readonly runs: number;
-  /** Number of scores; absent when it is `runs`. */
-  readonly scores?: number;
-  readonly spread?: number;
-  /** Absent for the baseline itself, like all below. */
-  readonly difference?: number | null;
-  readonly test?: Test;
-  /** `better` or `worse` when the interval excludes 0 and p is below 0.05. */
-  readonly verdict?: 'better' | 'worse' | 'not clear';
-  readonly counts?: Counts;
-}
-
-export interface KeyComparison {
-  readonly key: string;
-  readonly kind: 'pass/fail' | 'numeric';
-  readonly direction: Direction;
-  /** The number that stands for each label; absent when no label has one. */
-  readonly label_values?: Readonly<Record<string, number>>;
-  readonly results: readonly KeyResult[];
-}
-
-export interface LatencyResult {
-  readonly p50: number | null;
-  readonly p99: number | null;
-  /** Seconds more than the baseline. */
-  readonly p50_difference?: number | null;
-  readonly p99_difference?: number | null;
-}
 
 const SIGNIFICANT = 0.05;
 /** Error, missing and the like: rows that are not compared. */

@@ -1,25 +1,6 @@
+import type { Warning } from './compare.answers.schema';
 import { unvaluedLabels } from './labels';
 import type { ExperimentScores, ScoreTable } from './score-table';
-
-export interface Warning {
-  readonly code:
-    | 'rows being stored'
-    | 'example versions differ'
-    | 'row sets differ'
-    | 'score kinds differ'
-    | 'score sources differ'
-    | 'key not scored'
-    | 'scores outside configuration'
-    | 'keys left out'
-    | 'several scores on a run'
-    | 'labels without a value'
-    | 'values not compared'
-    | 'warnings left out';
-  readonly message: string;
-  readonly experiment?: string;
-  readonly key?: string;
-  readonly rows?: number;
-}
 
 export interface Bounds {
   readonly min?: number;

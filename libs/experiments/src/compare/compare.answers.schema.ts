@@ -1,6 +1,7 @@
 import {
   anyObject,
   bool,
+  type Infer,
   int,
   list,
   literal,
@@ -16,6 +17,7 @@ import {
 import { feedbackStatistics } from '../feedback/feedback.answers.schema';
 
 const direction = literal(['higher is better', 'lower is better']);
+export type Direction = Infer<typeof direction>;
 const verdict = note(
   literal(['better', 'worse', 'not clear']),
   '`better` or `worse` when the interval excludes 0 and `p` is below 0.05, else `not clear`.',
@@ -34,6 +36,7 @@ const warning = object('ComparisonWarning', {
   'key?': note(str(), 'Feedback key that it is about.'),
   'rows?': note(int(), 'Number of rows that it is about.'),
 });
+export type Warning = Infer<typeof warning>;
 
 const counts = object('ComparisonCounts', {
   rows: note(int(), 'Rows that either of the two has: the sum of all others.'),
@@ -64,6 +67,7 @@ const test = object('ComparisonTest', {
   n: note(int(), 'Number of pairs: rows that both experiments scored.'),
   resamples: note(nullable(int()), 'Number of resamples of the bootstrap; null when none were drawn.'),
 });
+export type Test = Infer<typeof test>;
 const result = object('KeyResult', {
   experiment: note(uuid(), 'Experiment that the result is about.'),
   mean: note(nullable(num()), 'Mean over the rows with a score; null without a score.'),
@@ -85,7 +89,15 @@ const result = object('KeyResult', {
   'verdict?': verdict,
   'counts?': note(counts, 'How the rows compare with the baseline; absent for it.'),
 });
+export type KeyResult = Infer<typeof result>;
 const labelVerdict = literal(['changed', 'not clear']);
+const labelShare = object('LabelShare', {
+  difference: note(num(), 'Share of the label minus that in the baseline, over the rows that both have labelled.'),
+  more: note(int(), 'Rows that have more of the label than in the baseline.'),
+  fewer: note(int(), 'Rows that have less of the label than in the baseline.'),
+  p: note(num(), 'Probability of such a change by chance: exact sign test of `more` and `fewer`, two-sided.'),
+});
+export type LabelShare = Infer<typeof labelShare>;
 const categoryResult = object('CategoryResult', {
   experiment: note(uuid(), 'Experiment that the result is about.'),
   scored: note(int(), 'Number of rows with a label.'),
@@ -108,19 +120,7 @@ const categoryResult = object('CategoryResult', {
     'What became of the rows; absent for the baseline, like all below.',
   ),
   'shares?': note(
-    nullable(
-      list(
-        object('LabelShare', {
-          difference: note(
-            num(),
-            'Share of the label minus that in the baseline, over the rows that both have labelled.',
-          ),
-          more: note(int(), 'Rows that have more of the label than in the baseline.'),
-          fewer: note(int(), 'Rows that have less of the label than in the baseline.'),
-          p: note(num(), 'Probability of such a change by chance: exact sign test of `more` and `fewer`, two-sided.'),
-        }),
-      ),
-    ),
+    nullable(list(labelShare)),
     'How the share of each of `values` changed; null when no row has a label in both.',
   ),
   'p?': note(
@@ -142,12 +142,17 @@ const categoryResult = object('CategoryResult', {
     'From which label to which other one rows went, the most frequent first, at most 20.',
   ),
 });
-const latency = object('LatencyResult', {
+export type CategoryResult = Infer<typeof categoryResult>;
+const percentiles = {
   p50: note(nullable(num()), 'Median latency, in seconds; null without a run that ended.'),
   p99: note(nullable(num()), '99th percentile of the latency, in seconds; null without a run that ended.'),
+};
+const latency = object('LatencyResult', {
+  ...percentiles,
   'p50_difference?': note(nullable(num()), 'Seconds more than the baseline; null where one of the two is not known.'),
   'p99_difference?': note(nullable(num()), 'Seconds more than the baseline; null where one of the two is not known.'),
 });
+export type LatencyResult = Infer<typeof latency>;
 const cell = object('ComparisonCell', {
   run_id: note(uuid(), 'The newest run of the row.'),
   runs: note(int(), 'Number of runs of the row.'),
@@ -178,6 +183,52 @@ const comparedMembers = {
   baseline: note(uuid(), 'Experiment that the others are measured against.'),
   rows: note(int(), 'Number of rows that any of the experiments has.'),
 };
+const keyComparison = object('KeyComparison', {
+  key: note(str(), 'Feedback key.'),
+  kind: note(literal(['pass/fail', 'numeric']), '`pass/fail` when all scores are 0 or 1.'),
+  direction: note(direction, 'Which scores are better.'),
+  'label_values?': note(record(num()), 'The number that stands for each label; absent when labels have none.'),
+  results: note(list(result), 'One result for each experiment, in the order of `experiments`.'),
+});
+export type KeyComparison = Infer<typeof keyComparison>;
+const categoryComparison = object('CategoryComparison', {
+  key: note(str(), 'Feedback key.'),
+  kind: note(literal(['category']), 'Values that are no scores.'),
+  values: note(
+    list(str()),
+    'The most frequent labels, at most 20, cut to 100 characters. Those that have values come first, the highest value first.',
+  ),
+  'label_values?': note(
+    list(nullable(num())),
+    'The number that stands for each of `values`, null for one without; absent when labels of the key have none.',
+  ),
+  results: note(list(categoryResult), 'One result for each experiment, in the order of `experiments`.'),
+});
+export type CategoryComparison = Infer<typeof categoryComparison>;
+const experimentScore = object('ExperimentScore', {
+  key: note(str(), 'Feedback key.'),
+  direction: note(direction, 'Which scores are better.'),
+  results: note(
+    list(
+      object('ExperimentScoreResult', {
+        experiment: note(uuid(), 'Experiment that the result is about.'),
+        value: note(nullable(num()), 'The score, the mean of several of the key; null without one.'),
+        scored: note(int(), 'Number of scores that `value` is the mean of.'),
+        values: note(record(int()), 'How often it has each value that is no score.'),
+        'structured?': note(
+          bool(),
+          'True when it has a value that is an object, a list or a long text, which is not compared; else absent.',
+        ),
+        'difference?': note(
+          nullable(num()),
+          '`value` minus that of the baseline; null where one of the two has none, absent for the baseline. One number each is not tested.',
+        ),
+      }),
+    ),
+    'One result for each experiment, in the order of `experiments`.',
+  ),
+});
+export type ExperimentScores = Infer<typeof experimentScore>;
 export const comparison = object('Comparison', {
   ...comparedMembers,
   experiments: note(
@@ -193,62 +244,13 @@ export const comparison = object('Comparison', {
     ),
     'The experiments, the baseline among them.',
   ),
-  keys: note(
-    list(
-      object('KeyComparison', {
-        key: note(str(), 'Feedback key.'),
-        kind: note(literal(['pass/fail', 'numeric']), '`pass/fail` when all scores are 0 or 1.'),
-        direction: note(direction, 'Which scores are better.'),
-        'label_values?': note(record(num()), 'The number that stands for each label; absent when labels have none.'),
-        results: note(list(result), 'One result for each experiment, in the order of `experiments`.'),
-      }),
-    ),
-    'The comparison by feedback key.',
-  ),
+  keys: note(list(keyComparison), 'The comparison by feedback key.'),
   categories: note(
-    list(
-      object('CategoryComparison', {
-        key: note(str(), 'Feedback key.'),
-        kind: note(literal(['category']), 'Values that are no scores.'),
-        values: note(
-          list(str()),
-          'The most frequent labels, at most 20, cut to 100 characters. Those that have values come first, the highest value first.',
-        ),
-        'label_values?': note(
-          list(nullable(num())),
-          'The number that stands for each of `values`, null for one without; absent when labels of the key have none.',
-        ),
-        results: note(list(categoryResult), 'One result for each experiment, in the order of `experiments`.'),
-      }),
-    ),
+    list(categoryComparison),
     'Feedback keys with values that are no scores, such as `"friendly"`; at most 20.',
   ),
   experiment_scores: note(
-    list(
-      object('ExperimentScore', {
-        key: note(str(), 'Feedback key.'),
-        direction: note(direction, 'Which scores are better.'),
-        results: note(
-          list(
-            object('ExperimentScoreResult', {
-              experiment: note(uuid(), 'Experiment that the result is about.'),
-              value: note(nullable(num()), 'The score, the mean of several of the key; null without one.'),
-              scored: note(int(), 'Number of scores that `value` is the mean of.'),
-              values: note(record(int()), 'How often it has each value that is no score.'),
-              'structured?': note(
-                bool(),
-                'True when it has a value that is an object, a list or a long text, which is not compared; else absent.',
-              ),
-              'difference?': note(
-                nullable(num()),
-                '`value` minus that of the baseline; null where one of the two has none, absent for the baseline. One number each is not tested.',
-              ),
-            }),
-          ),
-          'One result for each experiment, in the order of `experiments`.',
-        ),
-      }),
-    ),
+    list(experimentScore),
     'Scores of the experiments as a whole (`summary_experiment_scores`), not of rows.',
   ),
   warnings: note(list(warning), 'What makes the comparison less sound.'),
@@ -279,8 +281,7 @@ export const comparisonSummary = object('ComparisonSummary', {
         name: note(nullable(str()), 'Name of the experiment; null where it did not fit.'),
         errors: note(int(), 'Number of its runs that failed.'),
         runs: note(int(), 'Number of its runs.'),
-        p50: note(nullable(num()), 'Median latency, in seconds; null without a run that ended.'),
-        p99: note(nullable(num()), '99th percentile of the latency, in seconds; null without a run that ended.'),
+        ...percentiles,
       }),
     ),
     'The experiments, the baseline among them.',

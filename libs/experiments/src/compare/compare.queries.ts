@@ -28,9 +28,7 @@ export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable,
      ) as found`,
     [table.experiments.map(({ id }) => id), patterns, datasetId],
   );
-  const ids = rows[0]?.ids ?? Buffer.alloc(0);
-  const found = new IdTable();
-  for (let offset = 0; offset < ids.length; offset += 16) found.add(ids, offset);
+  const found = idsIn(rows[0]?.ids);
   return Uint8Array.from({ length: table.rows }, (_, row) => Number(found.find(table.ids, row * 16) >= 0));
 }
 
@@ -48,14 +46,18 @@ export async function placesOfRows(pool: Pool, datasetId: string, table: ScoreTa
      ) as made`,
     [table.experiments.map(({ id }) => id), datasetId],
   );
-  const ids = rows[0]?.ids ?? Buffer.alloc(0);
-  const ordered = new IdTable();
-  for (let offset = 0; offset < ids.length; offset += 16) ordered.add(ids, offset);
+  const ordered = idsIn(rows[0]?.ids);
   return Uint32Array.from({ length: table.rows }, (_, row) => {
     const place = ordered.find(table.ids, row * 16);
     // Last are rows whose example is not there: they stay as they are in the table.
     return place < 0 ? ordered.size + row : place;
   });
+}
+
+function idsIn(ids: Buffer | null = null): IdTable {
+  const table = new IdTable();
+  for (let offset = 0; offset < (ids?.length ?? 0); offset += 16) table.add(ids!, offset);
+  return table;
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { KeyComparison, KeyResult } from './compare-results';
+import type { Direction, ExperimentScores, KeyComparison, KeyResult } from './compare.answers.schema';
 import type { Comparison } from './comparisons.service';
-import type { ExperimentScores } from './experiment-scores';
-import { checkLabels } from './gate-labels';
+import { baselineAnd, checkLabels } from './gate-labels';
 import { Findings, type KeyLimits, type Limits, shown } from './gate-limits';
 import { hasLabel } from './labels';
 import type { ExperimentScores as Column, ScoreTable } from './score-table';
@@ -86,15 +85,17 @@ function checkKey(findings: Findings, { key, direction }: KeyComparison, result:
     if ((limits.max_drop ?? limits.max_worse) === undefined) return;
     return findings.gap(`${key} cannot be compared, no row has a score in both experiments.`);
   }
-  findings.compared = true;
-  const drop = difference * (direction === 'higher is better' ? -1 : 1);
-  if (limits.max_drop !== undefined && drop > limits.max_drop) {
-    findings.fail(`${key} is worse by ${shown(drop)}, more than ${limits.max_drop}.`);
-  }
+  checkDrop(findings, key, difference, direction, limits.max_drop);
   const worse = result.counts?.worse ?? 0;
   if (limits.max_worse !== undefined && worse > limits.max_worse) {
     findings.fail(`${worse} rows are worse on ${key}, more than ${limits.max_worse}.`);
   }
+}
+
+function checkDrop(findings: Findings, what: string, difference: number, direction: Direction, most?: number): void {
+  findings.compared = true;
+  const drop = difference * (direction === 'higher is better' ? -1 : 1);
+  if (most !== undefined && drop > most) findings.fail(`${what} is worse by ${shown(drop)}, more than ${most}.`);
 }
 
 /**
@@ -125,12 +126,7 @@ function checkCoverage(
     const alike = valued ? has.number || has.label : (!had.number || has.number) && (!had.label || has.label);
     if (alike) both++;
   }
-  for (const [index, of] of least === undefined
-    ? ([
-        [0, ' of the baseline'],
-        [place, ''],
-      ] as const)
-    : []) {
+  for (const [index, of] of least === undefined ? baselineAnd(place) : []) {
     const { structures, runs } = table.experiments[index]!;
     const count = structures.get(key)?.size ?? 0;
     const all = runs.reduce((sum, one) => sum + Number(one > 0), 0);
@@ -169,13 +165,8 @@ function checkWhole(
   findings.limit(what, after.value, { least, most });
   if (mostWorse !== undefined && !ofRows) findings.gap(`${what} has no rows that can be worse.`);
   const { difference = null } = after;
-  if (difference !== null) {
-    findings.compared = true;
-    const drop = difference * (direction === 'higher is better' ? -1 : 1);
-    if (mostDrop !== undefined && drop > mostDrop) {
-      findings.fail(`${what} is worse by ${shown(drop)}, more than ${mostDrop}.`);
-    }
-  } else if (mostDrop !== undefined) findings.gap(`${what} cannot be compared, one of the two has no score.`);
+  if (difference !== null) checkDrop(findings, what, difference, direction, mostDrop);
+  else if (mostDrop !== undefined) findings.gap(`${what} cannot be compared, one of the two has no score.`);
   const enough = leastScored !== undefined && (leastScored === 0 || !ofRows);
   if (enough && !has(after)) {
     if (leastScored > 0) findings.fail(`${what} has no score.`);

@@ -1,17 +1,4 @@
-interface Interval {
-  readonly low: number;
-  readonly high: number;
-}
-
-export interface Test {
-  readonly interval_method: 'bonett-price' | 'paired bootstrap, percentile' | 'paired bootstrap, normal';
-  readonly interval: Interval | null;
-  /** Method by which `p` was found: the probability, two-sided, of such a difference when there is none. */
-  readonly method: 'exact sign test' | 'paired bootstrap';
-  readonly p: number | null;
-  readonly n: number;
-  readonly resamples: number | null;
-}
+import type { Test } from './compare.answers.schema';
 
 /** 97.5 % quantile of the normal distribution. */
 const Z = 1.959963984540054;
@@ -65,7 +52,7 @@ export function signTest(better: number, worse: number): number {
   return Math.min(1, 2 * sum);
 }
 
-export function passFailInterval(better: number, worse: number, n: number): Interval {
+export function passFailInterval(better: number, worse: number, n: number): NonNullable<Test['interval']> {
   const up = (better + 1) / (n + 2);
   const down = (worse + 1) / (n + 2);
   const difference = up - down;

@@ -2,27 +2,21 @@ import { sharedReading } from '@fairlead/postgres';
 import { BadRequest, NotFound, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import {
-  compareKey,
-  compareLatency,
-  type Direction,
-  type KeyComparison,
-  type LatencyResult,
-  regressions,
-  worstFirst,
-} from './compare-results';
+import type {
+  CategoryComparison,
+  Direction,
+  ExperimentScores,
+  KeyComparison,
+  LatencyResult,
+  Warning,
+} from './compare.answers.schema';
+import { compareKey, compareLatency, regressions, worstFirst } from './compare-results';
 import { loadScores } from './compare-scores.queries';
-import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
-import {
-  compareExperimentScores,
-  type ExperimentScores,
-  hasUnclear,
-  labelledKeys,
-  statisticsOf,
-} from './experiment-scores';
+import { categoryKeys, compareCategories } from './categories';
+import { compareExperimentScores, hasUnclear, labelledKeys, statisticsOf } from './experiment-scores';
 import { configuredLabels, datasetStamp, placesOfRows, rowsWith, structuredScores } from './compare.queries';
 import { parseRowFilter, parseRowSort, type SelectableRows, selectRows } from './row-selection';
-import { type Bounds, keptWarnings, type Warning, warningsOf } from './compare-warnings';
+import { type Bounds, keptWarnings, warningsOf } from './compare-warnings';
 import type { Compared, LabelValues } from './score-table';
 import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
@@ -210,13 +204,9 @@ export class Comparisons {
   }
 
   private async configs(tenantId: string): Promise<Map<string, Config>> {
-    const { rows } = await this.pool.query<{
-      key: string;
-      min: number | null;
-      max: number | null;
-      lower: boolean | null;
-      stamp: string;
-    }>(
+    const { rows } = await this.pool.query<
+      Record<'min' | 'max', number | null> & { key: string; lower: boolean | null; stamp: string }
+    >(
       `select key, ${bound('min')} as min, ${bound('max')} as max,
          coalesce(beside, c ->> 'is_lower_score_better' = 'true') as lower,
          case when c ? 'categories' then stamp else '' end as stamp

@@ -1,24 +1,5 @@
-import type { Direction } from './compare-results';
+import type { Direction, ExperimentScores } from './compare.answers.schema';
 import type { LabelValues } from './score-table';
-
-interface ExperimentScoreResult {
-  readonly experiment: string;
-  /** The mean where the experiment has several of the key, also of labels that have values; null where it has none. */
-  readonly value: number | null;
-  readonly scored: number;
-  /** Number of occurrences of each value that is no score, such as `friendly`. */
-  readonly values: Readonly<Record<string, number>>;
-  /** True when it has a value that is an object or a list, which cannot be compared. */
-  readonly structured?: true;
-  /** Value minus that of the baseline; null where one of the two has none, absent for the baseline. */
-  readonly difference?: number | null;
-}
-
-export interface ExperimentScores {
-  readonly key: string;
-  readonly direction: Direction;
-  readonly results: readonly ExperimentScoreResult[];
-}
 
 interface Statistics {
   readonly avg: number | null;
@@ -64,7 +45,7 @@ export function compareExperimentScores(
       const results = experiments.map(({ id }, place) => {
         const { value, scored, values } = told[place]!;
         const uncompared = structured.has(`${id} ${key}`);
-        const result = { experiment: id, value, scored, values, ...(uncompared && { structured: true as const }) };
+        const result = { experiment: id, value, scored, values, ...(uncompared && { structured: true }) };
         if (place === 0) return result;
         return { ...result, difference: value === null || before === null ? null : value - before };
       });

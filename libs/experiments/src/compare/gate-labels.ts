@@ -1,7 +1,16 @@
-import { type CategoryComparison, shareChanges } from './categories';
+import { shareChanges } from './categories';
+import type { CategoryComparison } from './compare.answers.schema';
 import { type Findings, type KeyLimits, type LabelLimits, shown } from './gate-limits';
 import { countLabels, isWhole, unvaluedLabels } from './labels';
 import type { ScoreTable } from './score-table';
+
+/** Places of the baseline and of the experiment at `place`, each with what its sentences add to `rows`. */
+export function baselineAnd(place: number): [place: number, of: string][] {
+  return [
+    [0, ' of the baseline'],
+    [place, ''],
+  ];
+}
 
 /**
  * Holds the labels of a key to limits of their shares. Without such limits, labels that have values are compared as scores;
@@ -14,10 +23,7 @@ export function checkLabels(
   place: number,
   limits: KeyLimits,
 ): void {
-  for (const [index, of] of [
-    [0, ' of the baseline'],
-    [place, ''],
-  ] as const) {
+  for (const [index, of] of baselineAnd(place)) {
     const found = unvaluedLabels(table, index, key);
     if (!found) continue;
     const { scored } = results[index]!;

@@ -1,7 +1,8 @@
 import { BadRequest, note, optional, refine, str } from '@fairlead/schema';
 import { oneOrMany } from '../common/reading';
 import { type LabelKind, labelKinds } from './categories';
-import { type Direction, type KeyComparison, ROW_KINDS, type RowKind, rowKind } from './compare-results';
+import type { Direction, KeyComparison } from './compare.answers.schema';
+import { ROW_KINDS, type RowKind, rowKind } from './compare-results';
 import { labelTests } from './labels';
 import type { ScoreTable } from './score-table';
 
