@@ -11,7 +11,11 @@ export interface Part {
 }
 
 /** The body is not well-formed, or has more parts or longer heads than anybody needs. */
-export class MalformedMultipart extends Error {}
+export class MalformedMultipart extends BadRequest {
+  constructor() {
+    super('The body is not well-formed multipart/form-data.');
+  }
+}
 
 export const MOST_PARTS = 20_000;
 export const MOST_HEAD_BYTES = 8 * 1024;

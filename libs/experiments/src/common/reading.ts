@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { PathMember } from '@fairlead/api';
 import {
   BadRequest,
+  HttpProblem,
   int,
   list,
   note,
@@ -51,6 +52,11 @@ export function sent(answer: string | AsyncGenerator<string>): string | Readable
 export function found<T>(answer: T | undefined, what: string, id: string): T {
   if (answer === undefined) throw new NotFound(`${what} ${id} not found.`);
   return answer;
+}
+
+/** Answer 501 for what clients can ask for and Fairlead does not do. */
+export function notOffered(detail: string): HttpProblem {
+  return new HttpProblem(501, detail, { headers: { 'x-should-retry': 'false' } });
 }
 
 /** JSON text of an object to search for. @throws BadRequest when it is no JSON object, or nested too deep. */

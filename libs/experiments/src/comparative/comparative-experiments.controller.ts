@@ -8,7 +8,6 @@ import {
   list,
   literal,
   note,
-  NotFound,
   object,
   optional,
   rawDict,
@@ -27,10 +26,10 @@ import { comparativeExperimentsView } from './comparative-experiments.projection
 import { comparativeExperiment, listedComparativeExperiment } from '../compare/compare.answers.schema';
 import { sessionsOn } from '../compare/comparison-view.queries';
 import { removed } from '../datasets/datasets.answers.schema';
-import { hasDataset } from '../datasets/datasets.queries';
-import { readOpaqueBody } from '../common/opaque-body.schema';
+import { requireDataset } from '../datasets/datasets.queries';
+import { type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
 import { array, object as json } from '../common/platform-json';
-import { Id, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
+import { found, Id, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
 
 const createBody = object('ComparativeExperimentCreate', {
   id: note(optional(uuid()), 'Identifier that it gets, unused so far (409); absent: the service makes one.'),
@@ -70,9 +69,8 @@ export class ComparativeExperimentsController {
     @Id('dataset_id') datasetId: string,
     @Query(listQuery) query: Infer<typeof listQuery>,
   ): Promise<string> {
-    const { tenantId } = context;
-    await this.mustHave(tenantId, datasetId);
-    return array(await listComparativeExperiments(this.pool, tenantId, datasetId, query));
+    await requireDataset(this.pool, context.tenantId, datasetId);
+    return array(await listComparativeExperiments(this.pool, context.tenantId, datasetId, query));
   }
 
   @Post('comparative')
@@ -89,27 +87,14 @@ export class ComparativeExperimentsController {
     const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { body: given } = validateRequest(request, { body: createBody });
-    const datasetId = given.reference_dataset_id ?? (await this.datasetOf(tenantId, given.experiment_ids[0]!));
-    await this.mustHave(tenantId, datasetId);
-    const ids = [...new Set(given.experiment_ids)];
-    const found = await sessionsOn(this.pool, tenantId, datasetId, ids);
-    const missing = ids.find((id) => !found.includes(id));
-    if (missing) throw new NotFound(`Session ID ${missing} not found.`);
+    const dataset_id = given.reference_dataset_id ?? (await this.datasetOf(tenantId, given.experiment_ids[0]!));
+    await requireDataset(this.pool, tenantId, dataset_id);
+    const experiment_ids = await sessionsOn(this.pool, tenantId, dataset_id, given.experiment_ids);
     const id = given.id ?? newId();
-    const created = (given.created_at ?? instant()).iso;
-    const data = {
-      dataset_id: datasetId,
-      experiment_ids: ids,
-      name: given.name ?? null,
-      description: given.description ?? null,
-      extra: sent.members().get('extra') ?? null,
-      created_at: created,
-      modified_at: given.modified_at?.iso ?? created,
-    };
+    const data = { dataset_id, experiment_ids, ...membersOf(given, sent) };
     await this.comparisons.run(context, id, createComparison(id, data));
-    return json(
-      comparativeMembers({ ...data, id, tenant_id: tenantId, created: data.created_at, modified: data.modified_at }),
-    );
+    const { created_at: created, modified_at: modified } = data;
+    return json(comparativeMembers({ ...data, id, tenant_id: tenantId, created, modified }));
   }
 
   @Delete('comparative/:comparative_experiment_id')
@@ -121,17 +106,19 @@ export class ComparativeExperimentsController {
     return { message: `Comparative experiment ${id} deleted` };
   }
 
-  private async mustHave(tenantId: string, datasetId: string): Promise<void> {
-    if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
-  }
-
   private async datasetOf(tenantId: string, sessionId: string): Promise<string> {
     const { rows } = await this.pool.query<{ dataset: string | null }>(
       'select reference_dataset_id as dataset from sessions where tenant_id = $1 and id = $2',
       [tenantId, sessionId],
     );
-    if (!rows[0]) throw new NotFound(`Session ID ${sessionId} not found.`);
-    if (!rows[0].dataset) throw new BadRequest(`Session ${sessionId} is no experiment on a dataset.`);
-    return rows[0].dataset;
+    const { dataset } = found(rows[0], 'Session ID', sessionId);
+    if (!dataset) throw new BadRequest(`Session ${sessionId} is no experiment on a dataset.`);
+    return dataset;
   }
+}
+
+function membersOf(given: Infer<typeof createBody>, sent: OpaqueBody) {
+  const { name = null, description = null, created_at = instant(), modified_at = created_at } = given;
+  const extra = sent.members().get('extra') ?? null;
+  return { name, description, extra, created_at: created_at.iso, modified_at: modified_at.iso };
 }

@@ -1,19 +1,6 @@
 import { Readable } from 'node:stream';
 import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
-import {
-  bool,
-  type Infer,
-  int,
-  list,
-  literal,
-  note,
-  NotFound,
-  object,
-  optional,
-  record,
-  str,
-  uuid,
-} from '@fairlead/schema';
+import { bool, type Infer, int, list, literal, note, object, optional, record, str, uuid } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
@@ -24,7 +11,7 @@ import { exampleIdAt } from './score-table';
 import { Comparisons } from './comparisons.service';
 import { renderView } from './comparison-view-rows.queries';
 import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view.queries';
-import { hasDataset } from '../datasets/datasets.queries';
+import { requireDataset } from '../datasets/datasets.queries';
 import { batches, pieces } from '../storage/pieces';
 import { Id, JSON_TEXT } from '../common/reading';
 import { exampleWithRuns, feedbackDelta } from '../runs/runs.answers.schema';
@@ -173,10 +160,8 @@ export class ComparisonViewController {
     exampleIds?: readonly string[],
   ): Promise<ViewFilter> {
     const { tenantId } = context;
-    if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
-    const sessions = await sessionsOn(this.pool, tenantId, datasetId, [...new Set(sessionIds)]);
-    const missing = sessionIds.find((id) => !sessions.includes(id));
-    if (missing) throw new NotFound(`Session ID ${missing} not found.`);
+    await requireDataset(this.pool, tenantId, datasetId);
+    const sessions = await sessionsOn(this.pool, tenantId, datasetId, sessionIds);
     const known = Object.entries(bySession).filter(([session]) => sessions.includes(session));
     return { datasetId, sessionIds: sessions, exampleIds, filters: Object.fromEntries(known) };
   }

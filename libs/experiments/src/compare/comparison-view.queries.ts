@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { compileFilter } from '../common/filter-sql';
 import { RUN_VOCABULARY } from '../runs/runs-vocabulary';
+import { found } from '../common/reading';
 import { all, Parameters } from '../common/sql';
 
 export interface ViewFilter {
@@ -20,6 +21,7 @@ interface ViewPage {
   readonly limit?: number;
 }
 
+/** These sessions, each once. @throws NotFound for one that is not on the dataset */
 export async function sessionsOn(
   pool: Pool,
   tenantId: string,
@@ -30,8 +32,9 @@ export async function sessionsOn(
     'select id from sessions where tenant_id = $1 and reference_dataset_id = $2 and id = any($3::uuid[])',
     [tenantId, datasetId, ids],
   );
-  const found = new Set(rows.map(({ id }) => id));
-  return ids.filter((id) => found.has(id));
+  const onDataset = new Set(rows.map(({ id }) => id));
+  for (const id of ids) found(onDataset.has(id) ? id : undefined, 'Session ID', id);
+  return [...new Set(ids)];
 }
 
 /** Ids of the examples on a page, and how large the texts of each and of its runs are. @throws FilterError */

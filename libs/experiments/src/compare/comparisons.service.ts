@@ -19,7 +19,7 @@ import { parseRowFilter, parseRowSort, type SelectableRows, selectRows } from '.
 import { type Bounds, keptWarnings, warningsOf } from './compare-warnings';
 import type { Compared, LabelValues } from './score-table';
 import type { ScoreDirections } from '../datasets/dataset';
-import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
+import { findScoreDirections, requireDataset } from '../datasets/datasets.queries';
 import { ExperimentLimits } from '../common/experiment-limits';
 
 export interface ComparisonRequest {
@@ -187,7 +187,7 @@ export class Comparisons {
     tenantId: string,
     { datasetId, experiments, baseline }: ComparisonRequest,
   ): Promise<SessionRow[]> {
-    if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
+    await requireDataset(this.pool, tenantId, datasetId);
     const ids = [...new Set([...(baseline ? [baseline] : []), ...experiments])];
     if (ids.length > MOST_EXPERIMENTS) throw new BadRequest(`At most ${MOST_EXPERIMENTS} experiments can be compared.`);
     const { rows } = await this.pool.query<SessionRow>(

@@ -14,7 +14,6 @@ import {
   anyObject,
   BadRequest,
   datetime,
-  HttpProblem,
   type Infer,
   note,
   object,
@@ -27,15 +26,17 @@ import {
 import { Controller, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import type { Dataset, DatasetCreated } from './dataset';
+import type { Dataset } from './dataset';
 import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
 import { newMetadata } from '../examples/example-metadata';
+import type { ChangedExample } from '../examples/example-rows';
+import type { SentExample } from '../examples/examples-body';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
-import { MalformedMultipart, multipartParts, type Part, utf8 } from '../common/multipart';
+import { multipartParts, type Part, utf8 } from '../common/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { found, Id, idPath, JSON_TEXT } from '../common/reading';
+import { found, Id, idPath, JSON_TEXT, notOffered } from '../common/reading';
 import { versionAt } from './dataset-versions.queries';
 import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets-body';
 import { DatasetCommands, newDatasetId } from './datasets.commands';
@@ -84,14 +85,10 @@ export class DatasetWritesController {
     const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { body: given } = validateRequest(request, { body: datasetCreate });
-    refuseOthers(given.transformations, 'Transformations of datasets');
-    refuseOthers(given.tag_value_ids, 'Tags of resources (tag_value_ids)');
+    refuseOthers(given);
     const id = given.id ?? newDatasetId(tenantId, context.metadata);
-    const data = {
-      ...{ name: given.name, description: given.description ?? null, data_type: given.data_type },
-      ...definitionsIn(sent, sent.members('extra').get('metadata')),
-      externally_managed: false,
-    };
+    const { name, description = null, data_type } = given;
+    const data = { name, description, data_type, ...definitionsIn(sent), externally_managed: false };
     return createdJson(id, tenantId, await this.datasets.create(context, id, data, []), 0);
   }
 
@@ -112,18 +109,12 @@ export class DatasetWritesController {
     const bytes = await readBytes(request, MOST_BYTES);
     const { file, fields } = formOf(bytes, request.headers['content-type'] ?? '');
     const id = fields.id ?? newDatasetId(tenantId, context.metadata);
+    const { description = null, data_type, input_keys: inputs, output_keys: outputs, metadata_keys: metadata } = fields;
     const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
-    const columns = { inputs: fields.input_keys, outputs: fields.output_keys, metadata: fields.metadata_keys };
-    const asked = JSON.stringify({ ...columns, dataset: id });
+    const asked = JSON.stringify({ inputs, outputs, metadata, dataset: id });
     const { examples: rows } = await this.thread.readExamples(tenantId, 'csv', file.data, asked);
-    const examples = rows.map(({ id: row = '', inputs, outputs, metadata: about }) => ({
-      ...{ id: row, name: `#${row.slice(0, 4)} @ ${name}` },
-      ...{ inputs, outputs, metadata: newMetadata(about, undefined) },
-    }));
-    const data: DatasetCreated['data'] = {
-      ...{ name, description: fields.description ?? null, data_type: fields.data_type },
-      externally_managed: false,
-    };
+    const examples = rows.map((row) => exampleOf(row, name));
+    const data = { name, description, data_type, externally_managed: false };
     return createdJson(id, tenantId, await this.datasets.create(context, id, data, examples), examples.length);
   }
 
@@ -144,26 +135,17 @@ export class DatasetWritesController {
     501: 'It names transformations.',
   })
   async update(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { path, body: given } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
     const { dataset_id: id } = path;
-    refuseOthers(given.transformations, 'Transformations of datasets');
-    refuseOthers(given.tag_value_ids, 'Tags of resources (tag_value_ids)');
-    const { state } = await this.datasets.find(tenantId, id);
-    requireSame(
-      { id: given.id, data_type: given.data_type, externally_managed: given.externally_managed },
-      { id, data_type: state.dataType, externally_managed: state.externallyManaged },
-    );
-    const { name, description, baseline_experiment_id: baseline } = given;
-    const { metadata, inputs_schema, outputs_schema } = definitionsIn(sent, sent.members('extra').get('metadata'));
-    const changes = {
-      ...{ name, description },
-      ...{ metadata: metadata ?? undefined, inputs_schema: inputs_schema ?? undefined },
-      outputs_schema: outputs_schema ?? undefined,
-    };
-    await this.datasets.patch(context, id, changes, baseline);
-    return found(await findDataset(this.pool, tenantId, id), 'Dataset ID', id);
+    refuseOthers(given);
+    const { name, description, baseline_experiment_id: baseline, data_type, externally_managed } = given;
+    const { state } = await this.datasets.find(context.tenantId, id);
+    const present = { id, data_type: state.dataType, externally_managed: state.externallyManaged };
+    requireSame({ id: given.id, data_type, externally_managed }, present);
+    const definitions = Object.entries(definitionsIn(sent)).filter(([, value]) => value !== null);
+    await this.datasets.patch(context, id, { name, description, ...Object.fromEntries(definitions) }, baseline);
+    return found(await findDataset(this.pool, context.tenantId, id), 'Dataset ID', id);
   }
 
   @Put(':dataset_id/baseline')
@@ -211,19 +193,24 @@ export class DatasetWritesController {
   }
 }
 
-function definitionsIn(sent: OpaqueBody, otherMetadata?: string) {
+function definitionsIn(sent: OpaqueBody) {
   const members = sent.members();
   return {
-    metadata: members.get('metadata') ?? otherMetadata ?? null,
+    metadata: members.get('metadata') ?? sent.members('extra').get('metadata') ?? null,
     inputs_schema: members.get('inputs_schema_definition') ?? null,
     outputs_schema: members.get('outputs_schema_definition') ?? null,
   };
 }
 
 /** Refuses members that would otherwise be left out in silence. @throws HttpProblem 501 when any is given */
-function refuseOthers(given: readonly unknown[] | undefined, what: string): void {
-  if (!given?.length) return;
-  throw new HttpProblem(501, `${what} are not part of Fairlead.`, { headers: { 'x-should-retry': 'false' } });
+function refuseOthers(given: Partial<Record<'transformations' | 'tag_value_ids', readonly unknown[]>>): void {
+  if (given.transformations?.length) throw notOffered('Transformations of datasets are not part of Fairlead.');
+  if (given.tag_value_ids?.length) throw notOffered('Tags of resources (tag_value_ids) are not part of Fairlead.');
+}
+
+function exampleOf({ id = '', inputs, outputs, metadata }: SentExample, dataset: string): ChangedExample {
+  const name = `#${id.slice(0, 4)} @ ${dataset}`;
+  return { id, name, inputs, outputs, metadata: newMetadata(metadata, undefined) };
 }
 
 function createdJson(id: string, tenantId: string, state: Dataset, examples: number): string {
@@ -241,13 +228,7 @@ function createdJson(id: string, tenantId: string, state: Dataset, examples: num
 }
 
 function formOf(bytes: Buffer, contentType: string): { file: Part; fields: CsvFields } {
-  let parts: Part[];
-  try {
-    parts = multipartParts(bytes, contentType, MOST_PARTS);
-  } catch (error) {
-    if (!(error instanceof MalformedMultipart)) throw error;
-    throw new BadRequest('The body is not well-formed multipart/form-data.');
-  }
+  const parts = multipartParts(bytes, contentType, MOST_PARTS);
   const sent = new Map<string, string | string[]>();
   for (const { name, data } of parts) {
     if (name === 'file') continue;

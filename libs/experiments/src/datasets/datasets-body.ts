@@ -12,6 +12,8 @@ import {
   str,
   uuid,
 } from '@fairlead/schema';
+import { counting } from '@fairlead/api';
+import { oneOrMany, pageOf100 } from '../common/reading';
 
 const DATA_TYPES = ['kv', 'llm', 'chat'] as const;
 const MOST_NAME = 512;
@@ -74,3 +76,35 @@ export const csvFields = object('DatasetUpload', {
   metadata_keys: optional(list(str({ min: 1 }), { max: 1000 }), []),
 });
 export type CsvFields = Infer<typeof csvFields>;
+
+const SORTS = [
+  'name',
+  'created_at',
+  'last_session_start_time',
+  'example_count',
+  'session_count',
+  'modified_at',
+] as const;
+
+export const datasetsQuery = object({
+  id: note(optional(oneOrMany(uuid())), 'Only these datasets; repeatable.'),
+  data_type: note(optional(oneOrMany(literal(['kv', 'llm', 'chat']))), 'Only datasets of these types; repeatable.'),
+  name: note(optional(str()), 'Only the dataset of exactly this name.'),
+  name_contains: note(optional(str()), 'Only datasets whose name contains this text, in upper or lower case.'),
+  metadata: note(optional(str()), 'Only datasets whose metadata contain this JSON object.'),
+  offset: pageOf100.offset,
+  limit: pageOf100.limit,
+  sort_by: note(optional(literal(SORTS), 'last_session_start_time'), 'What the list is sorted by.'),
+  sort_by_desc: note(optional(bool(), true), 'True: the largest or newest first.'),
+  tag_value_id: note(
+    optional(oneOrMany(uuid())),
+    'Only datasets with one of these tags: none, because datasets have no such tags here.',
+  ),
+  exclude_corrections_datasets: note(
+    optional(bool(), false),
+    'Accepted because clients send it; there are no such datasets, so that nothing changes.',
+  ),
+  exclude: note(optional(oneOrMany(literal(['example_count']))), 'Members to leave out of the answer; repeatable.'),
+  ...counting,
+});
+export type DatasetsQuery = Infer<typeof datasetsQuery>;

@@ -4,55 +4,25 @@ import {
   asText,
   CommandContext,
   Context,
-  counting,
   Describe,
   Query,
   Scope,
   tellTotal,
   unlessKnown,
 } from '@fairlead/api';
-import { bool, datetime, type Infer, list, literal, note, object, optional, str, uuid } from '@fairlead/schema';
+import { datetime, type Infer, list, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
-import { countDatasets, findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';
+import { datasetsQuery } from './datasets-body';
+import { countDatasets, findDataset, requireDataset, listDatasets, listSplits } from './datasets.queries';
 import { diffVersions, findVersion, listVersions, versionAt } from './dataset-versions.queries';
 import { array } from '../common/platform-json';
-import { found, Id, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
+import { found, Id, JSON_TEXT, pageOf100, searchedObject } from '../common/reading';
 import { DatasetCommands } from './datasets.commands';
 
-const SORTS = [
-  'name',
-  'created_at',
-  'last_session_start_time',
-  'example_count',
-  'session_count',
-  'modified_at',
-] as const;
-
-const listQuery = object({
-  id: note(optional(oneOrMany(uuid())), 'Only these datasets; repeatable.'),
-  data_type: note(optional(oneOrMany(literal(['kv', 'llm', 'chat']))), 'Only datasets of these types; repeatable.'),
-  name: note(optional(str()), 'Only the dataset of exactly this name.'),
-  name_contains: note(optional(str()), 'Only datasets whose name contains this text, in upper or lower case.'),
-  metadata: note(optional(str()), 'Only datasets whose metadata contain this JSON object.'),
-  offset: pageOf100.offset,
-  limit: pageOf100.limit,
-  sort_by: note(optional(literal(SORTS), 'last_session_start_time'), 'What the list is sorted by.'),
-  sort_by_desc: note(optional(bool(), true), 'True: the largest or newest first.'),
-  tag_value_id: note(
-    optional(oneOrMany(uuid())),
-    'Only datasets with one of these tags: none, because datasets have no such tags here.',
-  ),
-  exclude_corrections_datasets: note(
-    optional(bool(), false),
-    'Accepted because clients send it; there are no such datasets, so that nothing changes.',
-  ),
-  exclude: note(optional(oneOrMany(literal(['example_count']))), 'Members to leave out of the answer; repeatable.'),
-  ...counting,
-});
 const versionsQuery = object({
   search: note(optional(str()), 'Only versions with a tag that contains this text.'),
   example: note(optional(uuid()), 'Only versions in which this example changed.'),
@@ -83,7 +53,7 @@ export class DatasetsController {
   @Answers({ 200: asText(list(dataset)), 304: null })
   async list(
     @Context() { tenantId }: CommandContext,
-    @Query(listQuery) asked: Infer<typeof listQuery>,
+    @Query(datasetsQuery) asked: Infer<typeof datasetsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const query = { ...asked, metadata: searchedObject('metadata', asked.metadata) };
@@ -174,6 +144,6 @@ export class DatasetsController {
   }
 
   private async known(context: CommandContext, id: string): Promise<void> {
-    found((await hasDataset(this.pool, context.tenantId, id)) || undefined, 'Dataset ID', id);
+    await requireDataset(this.pool, context.tenantId, id);
   }
 }

@@ -1,24 +1,11 @@
 import type { Pool } from 'pg';
 import type { ScoreDirections } from './dataset';
 import type { DatasetEntity } from './dataset.entity';
+import { DatasetNotFound } from './dataset.errors';
+import type { DatasetsQuery } from './datasets-body';
 import type { DatasetHoldings } from '../sessions/experiment';
 import { array, number, object, raw, text } from '../common/platform-json';
 import { all, containing, isoTime, Parameters, shownMetadataOf } from '../common/sql';
-
-interface DatasetQuery {
-  readonly id?: readonly string[];
-  readonly data_type?: readonly string[];
-  readonly name?: string;
-  readonly name_contains?: string;
-  readonly metadata?: string;
-  readonly tag_value_id?: readonly string[];
-  readonly exclude?: readonly string[];
-  readonly sort_by:
-    'name' | 'created_at' | 'last_session_start_time' | 'example_count' | 'session_count' | 'modified_at';
-  readonly sort_by_desc: boolean;
-  readonly offset: number;
-  readonly limit: number;
-}
 
 interface DatasetRow extends Omit<
   DatasetEntity,
@@ -34,7 +21,7 @@ const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_
   d.inputs_schema, d.outputs_schema,
   (select s.id from sessions s where s.id = d.baseline_experiment_id and s.tenant_id = d.tenant_id) as baseline_experiment_id`;
 
-export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<string[]> {
+export async function listDatasets(pool: Pool, tenantId: string, query: DatasetsQuery): Promise<string[]> {
   const parameters = new Parameters();
   const where = all(datasetConditions(tenantId, query, parameters));
   const { rows } = await pool.query<DatasetRow>(
@@ -47,7 +34,7 @@ export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQ
   return rows.map((row) => datasetJson(row, counted));
 }
 
-export async function countDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<number> {
+export async function countDatasets(pool: Pool, tenantId: string, query: DatasetsQuery): Promise<number> {
   const parameters = new Parameters();
   const where = all(datasetConditions(tenantId, query, parameters));
   const { rows } = await pool.query<{ total: number }>(
@@ -57,7 +44,7 @@ export async function countDatasets(pool: Pool, tenantId: string, query: Dataset
   return rows[0]!.total;
 }
 
-function datasetConditions(tenantId: string, query: DatasetQuery, parameters: Parameters): string[] {
+function datasetConditions(tenantId: string, query: DatasetsQuery, parameters: Parameters): string[] {
   const conditions = [`d.tenant_id = ${parameters.add(tenantId)}`];
   if (query.id?.length) conditions.push(`d.id = any(${parameters.add(query.id, 'uuid[]')})`);
   if (query.data_type?.length) conditions.push(`d.data_type = any(${parameters.add(query.data_type, 'text[]')})`);
@@ -88,9 +75,10 @@ export async function findHoldings(pool: Pool, id: string): Promise<DatasetHoldi
   return rows[0];
 }
 
-export async function hasDataset(pool: Pool, tenantId: string, id: string): Promise<boolean> {
+/** @throws DatasetNotFound unless the tenant has the dataset */
+export async function requireDataset(pool: Pool, tenantId: string, id: string): Promise<void> {
   const { rowCount } = await pool.query('select 1 from datasets where id = $1 and tenant_id = $2', [id, tenantId]);
-  return rowCount === 1;
+  if (rowCount !== 1) throw new DatasetNotFound(id);
 }
 
 export async function findScoreDirections(pool: Pool, id: string): Promise<ScoreDirections> {

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { found } from '../common/reading';
 import { isoTime } from '../common/sql';
 import type { ExampleAttachment } from './example-rows';
 
@@ -51,6 +52,7 @@ export async function metadataBytes(pool: Pool, dataset: string, ids: readonly s
   return Number(rows[0]?.bytes ?? 0);
 }
 
+/** The datasets of current examples by their ids. @throws NotFound for an example that is not there */
 export async function findDatasetsOf(
   pool: Pool,
   tenantId: string,
@@ -62,7 +64,9 @@ export async function findDatasetsOf(
      order by e.created_at desc, e.dataset_id desc`,
     [tenantId, ids],
   );
-  return new Map(rows.map((row) => [row.id, row.dataset_id]));
+  const datasets = new Map(rows.map((row) => [row.id, row.dataset_id]));
+  for (const id of ids) found(datasets.get(id), 'Example ID', id);
+  return datasets;
 }
 
 /** The tenant's runs of these ids with what they hold, undefined when that is more than `most` bytes. */

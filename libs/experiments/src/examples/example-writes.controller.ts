@@ -15,12 +15,10 @@ import {
   anyObject,
   BadRequest,
   bool,
-  HttpProblem,
   type Infer,
   list,
   literal,
   note,
-  NotFound,
   object,
   optional,
   requireSame,
@@ -32,12 +30,12 @@ import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { changedExamples, example, removed } from '../datasets/datasets.answers.schema';
 import { DatasetCommands } from '../datasets/datasets.commands';
-import { hasDataset } from '../datasets/datasets.queries';
+import { requireDataset } from '../datasets/datasets.queries';
 import { findExample } from './examples.queries';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { readBytes, readJson } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { found, Id, idPath, JSON_TEXT, oneOrMany } from '../common/reading';
+import { found, Id, idPath, JSON_TEXT, notOffered, oneOrMany } from '../common/reading';
 import { Attachments } from '../storage/attachments.service';
 import { findDatasetsOf } from './example-lookups.queries';
 import {
@@ -273,14 +271,8 @@ export class ExampleWritesController {
     @Context() context: CommandContext,
     @Body(deletion) { example_ids: ids, hard_delete: hard }: Infer<typeof deletion>,
   ) {
-    const { tenantId } = context;
-    const datasets = await findDatasetsOf(this.pool, tenantId, ids);
-    const missing = ids.find((id) => !datasets.has(id));
-    if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
-    if (hard) {
-      const headers = { 'x-should-retry': 'false' };
-      throw new HttpProblem(501, 'Taking examples out of earlier versions is not part of Fairlead.', { headers });
-    }
+    await findDatasetsOf(this.pool, context.tenantId, ids);
+    if (hard) throw notOffered('Taking examples out of earlier versions is not part of Fairlead.');
     await deleteExamples(this.datasets, context, ids);
     return { message: `${ids.length} examples deleted` };
   }
@@ -300,7 +292,7 @@ export class ExampleWritesController {
 
   /** A body for a dataset that is not there is not looked into. */
   private async readParts(request: FastifyRequest, tenantId: string, dataset: string) {
-    found((await hasDataset(this.pool, tenantId, dataset)) || undefined, 'Dataset ID', dataset);
+    await requireDataset(this.pool, tenantId, dataset);
     const bytes = await readBytes(request, MOST_BYTES);
     return this.thread.readExamples(tenantId, 'multipart', bytes, request.headers['content-type'] ?? '');
   }
@@ -312,12 +304,9 @@ export class ExampleWritesController {
 
   /** The examples say which dataset they are of. */
   private async update(context: CommandContext, examples: readonly SentExample[]) {
-    const { tenantId } = context;
     if (examples.length === 0) return { message: '0 examples updated' };
     const ids = examples.map(({ id }) => id!);
-    const datasets = await findDatasetsOf(this.pool, tenantId, ids);
-    const missing = ids.find((id) => !datasets.has(id));
-    if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
+    const datasets = await findDatasetsOf(this.pool, context.tenantId, ids);
     const dataset = onlyDataset(examples) ?? datasets.get(ids[0]!)!;
     await updateExamples(this.datasets, context, dataset, { examples, contents: new Map() });
     return { message: `${ids.length} examples updated` };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { validate } from '@fairlead/api';
 import {
-  BadRequest,
   bool,
   canonicalUuid,
   datetime,
@@ -21,7 +20,7 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { elementSlices, memberSlices, present } from '../common/json-slices';
-import { MalformedMultipart, multipartParts, type Part } from '../common/multipart';
+import { multipartParts } from '../common/multipart';
 import type { AttachmentOperations } from './example-attachments';
 import type { ExampleAttachment } from './example-rows';
 
@@ -150,7 +149,7 @@ export function readMultipartExamples(body: Buffer, contentType: string, depth: 
   const attached = new Map<string, Map<string, ExampleAttachment>>();
   const contents = new Map<string, Uint8Array>();
   let count = 0;
-  for (const { name, type, data } of partsOf(body, contentType)) {
+  for (const { name, type, data } of multipartParts(body, contentType, MOST_PARTS)) {
     const [, written, member, attachment] = PART.exec(name) ?? [];
     const id = written === undefined ? undefined : canonicalUuid(written);
     if (id === undefined) throw Unprocessable.at(['body', name], 'is not the name of a part');
@@ -227,13 +226,4 @@ function requireDifferent(examples: readonly SentExample[]): void {
     if (ids.has(id)) throw Unprocessable.at(['body', index, 'id'], 'occurs twice', id);
     ids.add(id);
   });
-}
-
-function partsOf(body: Buffer, contentType: string): Part[] {
-  try {
-    return multipartParts(body, contentType, MOST_PARTS);
-  } catch (error) {
-    if (!(error instanceof MalformedMultipart)) throw error;
-    throw new BadRequest('The body is not well-formed multipart/form-data.');
-  }
 }

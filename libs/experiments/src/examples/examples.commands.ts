@@ -99,8 +99,6 @@ export function changeLists(
 export async function deleteExamples(datasets: ExampleParts, caller: Caller, ids: readonly string[]): Promise<void> {
   const { tenantId } = caller;
   const places = await findDatasetsOf(datasets.pool, tenantId, ids);
-  const missing = ids.find((id) => !places.has(id));
-  if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
   for (const dataset of new Set(places.values())) {
     const own = [...new Set(ids)].filter((id) => places.get(id) === dataset);
     const decide = async () => {

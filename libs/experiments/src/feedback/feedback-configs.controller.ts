@@ -6,7 +6,6 @@ import {
   BadRequest,
   bool,
   empty,
-  HttpProblem,
   type Infer,
   instant,
   list,
@@ -26,7 +25,7 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { configSchema } from './feedback-body';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { array, object as json, raw, text } from '../common/platform-json';
-import { JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
+import { JSON_TEXT, notOffered, oneOrMany, pageOf100 } from '../common/reading';
 import { isoTime } from '../common/sql';
 import { type FeedbackConfigChanged, feedbackConfigModel, setConfig } from './feedback-config';
 
@@ -123,9 +122,9 @@ export class FeedbackConfigsController {
     const { body } = validateRequest(request, { body: changeBody });
     const { feedback_key, is_lower_score_better } = body;
     if (body.add_categories || body.remove_categories) {
-      const detail =
-        'Fairlead does not offer changes of single categories (add_categories, remove_categories): send the whole feedback_config.';
-      throw new HttpProblem(501, detail, { headers: { 'x-should-retry': 'false' } });
+      throw notOffered(
+        'Fairlead does not offer changes of single categories (add_categories, remove_categories): send the whole feedback_config.',
+      );
     }
     const row = await this.row(context, feedback_key);
     const lower = is_lower_score_better ?? row.lower ?? false;

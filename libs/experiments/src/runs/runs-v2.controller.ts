@@ -22,7 +22,7 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { renderExamples } from '../compare/comparison-view-rows.queries';
 import { findViewExamples, sessionsOn } from '../compare/comparison-view.queries';
-import { hasDataset } from '../datasets/datasets.queries';
+import { requireDataset } from '../datasets/datasets.queries';
 import { batches, pieces } from '../storage/pieces';
 import { text } from '../common/platform-json';
 import { Id, JSON_TEXT, oneOrMany } from '../common/reading';
@@ -179,10 +179,8 @@ export class RunsV2Controller {
     @Body(experimentBody) body: Infer<typeof experimentBody>,
   ): Promise<Readable> {
     const { tenantId } = context;
-    if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
-    const sessionIds = await sessionsOn(this.pool, tenantId, datasetId, [...new Set(body.experiment_ids)]);
-    const missing = body.experiment_ids.find((id) => !sessionIds.includes(id));
-    if (missing) throw new NotFound(`Session ID ${missing} not found.`);
+    await requireDataset(this.pool, tenantId, datasetId);
+    const sessionIds = await sessionsOn(this.pool, tenantId, datasetId, body.experiment_ids);
     const offset = offsetOf(body.cursor);
     const filters = Object.fromEntries(Object.entries(body.filters).filter(([id]) => sessionIds.includes(id)));
     const found = await findViewExamples(

@@ -34,7 +34,7 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { removed } from '../datasets/datasets.answers.schema';
-import { hasDataset } from '../datasets/datasets.queries';
+import { requireDataset } from '../datasets/datasets.queries';
 import { type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
 import { array } from '../common/platform-json';
 import { found, Id, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
@@ -201,7 +201,7 @@ export class SessionsController {
     const id = given.id ?? newId();
     const name = given.name ?? `session-${id.slice(0, 8)}`;
     for (const dataset of [given.reference_dataset_id, given.default_dataset_id]) {
-      if (dataset) found((await hasDataset(this.pool, tenantId, dataset)) || undefined, 'Dataset ID', dataset);
+      if (dataset) await requireDataset(this.pool, tenantId, dataset);
     }
     const existing = asked.upsert ? await this.sessions.named(tenantId, name) : undefined;
     if (existing) return this.change(context, existing, changesIn(sent, { ...given, name: undefined }));
@@ -228,7 +228,7 @@ export class SessionsController {
     const sent = await readOpaqueBody(request);
     const { path: asked, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });
     const dataset = given.default_dataset_id;
-    if (dataset) found((await hasDataset(this.pool, context.tenantId, dataset)) || undefined, 'Dataset ID', dataset);
+    if (dataset) await requireDataset(this.pool, context.tenantId, dataset);
     const { session_id } = asked;
     const { id, start_time, reference_dataset_id } = given;
     if (id !== undefined || start_time !== undefined || reference_dataset_id !== undefined) {

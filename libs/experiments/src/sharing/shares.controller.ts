@@ -3,7 +3,7 @@ import { type Infer, note, nullable, object, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
 import { Pool } from 'pg';
 import { removed } from '../datasets/datasets.answers.schema';
-import { hasDataset } from '../datasets/datasets.queries';
+import { requireDataset } from '../datasets/datasets.queries';
 import { found, Id } from '../common/reading';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { ShareCommands } from './share.commands';
@@ -142,7 +142,7 @@ export class SharesController {
   })
   @Answers({ 200: removed })
   async unshareDataset(@Context() context: CommandContext, @Id('dataset_id') dataset_id: string) {
-    found((await hasDataset(this.pool, context.tenantId, dataset_id)) || undefined, 'Dataset ID', dataset_id);
+    await requireDataset(this.pool, context.tenantId, dataset_id);
     await this.commands.unshare(context, 'dataset', dataset_id);
     return { message: `Dataset ${dataset_id} is not shared any more` };
   }
