@@ -55,6 +55,5 @@ export type { LockedBucket } from './seals/locked-bucket';
 export { ViewsGuard } from './followers/views.guard';
 export * from './seals/seal-sender';
 export type { Lease } from './work-queue/lease';
-export { PeriodicWork } from './work-queue/periodic-work';
 export { QueueWorker } from './work-queue/queue-worker';
 export { type WorkItem, WorkQueue } from './work-queue/work-queue';

@@ -26,6 +26,7 @@ export { isNamespace, NAMESPACE, NamespaceProblem, Namespaces, parseNamespace, p
 export { bool, int, num } from './number';
 export { empty, member, type Member, object, type ObjectSchema, type Optional, optional } from './object';
 export { parseUrl } from './parse-url';
+export { PeriodicWork } from './periodic-work';
 export { type Loc, type Problem, Problems } from './problem';
 export { Recent, weightOf } from './recent';
 export { check, type Infer, INVALID, type JsonSchema, note, ParseContext, refine, type Schema, secret } from './schema';

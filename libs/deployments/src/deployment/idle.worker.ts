@@ -1,4 +1,4 @@
-import { PeriodicWork } from '@fairlead/eventing';
+import { PeriodicWork } from '@fairlead/schema';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentCommands } from './deployment.commands';

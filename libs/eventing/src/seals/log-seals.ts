@@ -10,7 +10,7 @@ import { hashLog, headText, type LogHash, NOTHING } from './log-hash';
 import type { LogSigner, Signature } from './log-signer';
 import type { Model } from '../core/model';
 import { grown, leafOf, rootOf, type SealTree } from './seal-tree';
-import { PeriodicWork } from '../work-queue/periodic-work';
+import { PeriodicWork } from '@fairlead/schema';
 
 /** A signed hash of the whole log up to a position. `day` (UTC) is the day of its last event. */
 export interface LogSeal extends LogHash, Signature {

@@ -1,4 +1,5 @@
 import type { AppUse, HostedApps } from '@fairlead/contracts';
+import { PeriodicWork } from '@fairlead/schema';
 import type { CommandPlace } from '../port/executor';
 import { AppFolders, type StartedRevision } from './isolation/app-folders.store';
 import { AppLauncher, type Chosen, type Isolation, type Tracing } from './app-launcher';
@@ -37,8 +38,15 @@ export class LocalApps implements HostedApps {
   private choose: ChooseRevision = async () => undefined;
   private tell: Tell = () => undefined;
   private tookBack: TookBack = () => undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private diskTimer: NodeJS.Timeout | undefined;
+  // A folder may be removed while it is looked at: the next look tells.
+  private readonly looking = new PeriodicWork(
+    () => this.watchDisk(),
+    () => undefined,
+  );
+  private readonly resting = new PeriodicWork(
+    () => this.runners.sendToSleep(),
+    () => undefined,
+  );
   private ended = false;
 
   /** `root`: folder of the deployments' folders. `hasPages`: browsers see them at hosts of their own. */
@@ -74,9 +82,8 @@ export class LocalApps implements HostedApps {
     images.forEach((image) => this.containers.know(image));
     // Looking for the engine removes the containers that a killed server has left.
     if (images.length > 0) this.containers.engine().catch(() => undefined);
-    const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
-    this.timer = setInterval(() => this.runners.sendToSleep(), pause).unref();
-    this.diskTimer = setTimeout(() => void this.watchDisk(), DISK_MS).unref();
+    this.resting.start(Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4));
+    this.looking.start(DISK_MS);
     return this.launcher.begin(tracing);
   }
 
@@ -155,8 +162,9 @@ export class LocalApps implements HostedApps {
     // What is looked at would be made again.
     if (this.ended) return;
     this.ended = true;
-    clearInterval(this.timer);
-    clearTimeout(this.diskTimer);
+    // A look that runs may wait for the disk, and changes nothing any more.
+    void this.resting.stop();
+    void this.looking.stop();
     await Promise.all([this.runners.stopAll(), this.running.end(undefined, 'The server stops.')]);
     for (const id of this.kept.ids) this.folders.of(id).killAll();
     this.runners.forgetAll();
@@ -170,14 +178,9 @@ export class LocalApps implements HostedApps {
   }
 
   private async watchDisk(): Promise<void> {
-    try {
-      const awake = new Map(this.runners.awake());
-      const folders = new Map([...awake.keys()].map((id) => [id, this.folders.of(id)]));
-      for (const { id, why } of await this.disk.look(folders)) void awake.get(id)?.expel(why);
-    } catch {
-      // A folder was removed meanwhile: the next look tells.
-    }
-    if (!this.ended) this.diskTimer = setTimeout(() => void this.watchDisk(), DISK_MS).unref();
+    const awake = new Map(this.runners.awake());
+    const folders = new Map([...awake.keys()].map((id) => [id, this.folders.of(id)]));
+    for (const { id, why } of await this.disk.look(folders)) void awake.get(id)?.expel(why);
   }
 
   private async next(id: string, wanted?: StartedRevision): Promise<Runnable | undefined> {

@@ -1,4 +1,5 @@
-import { EventStore, load, PeriodicWork, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
+import { EventStore, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
+import { PeriodicWork } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
 import { experimentModel, sessionStream } from '../sessions/experiment';
