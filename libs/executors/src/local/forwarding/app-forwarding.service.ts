@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Conflict, Unavailable } from '@fairlead/schema';
-import { Injectable } from '@nestjs/common';
+import { Delete, Get, Injectable, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppSockets } from './app-sockets.client';
 import { type Kind, pathOf, reachedAt, responseHeaders } from './app-headers.client';
@@ -76,4 +76,26 @@ export class AppForwarding {
       tried.add(entered.port);
     }
   }
+}
+
+interface Passing {
+  pass(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+}
+
+const METHODS = { get: Get, post: Post, put: Put, patch: Patch, remove: Delete };
+
+/** Gives a controller a route for each HTTP method; all of them call its method `pass`. */
+export function Passes(paths: string[], scope: MethodDecorator) {
+  return ({ prototype }: { readonly prototype: Passing }): void => {
+    for (const [name, Method] of Object.entries(METHODS)) {
+      const value = function (this: Passing, request: FastifyRequest, reply: FastifyReply) {
+        return this.pass(request, reply);
+      };
+      const descriptor = { value, configurable: true, writable: true };
+      Object.defineProperty(prototype, name, descriptor);
+      Req()(prototype, name, 0);
+      Res()(prototype, name, 1);
+      for (const decorate of [Method(paths), scope]) decorate(prototype, name, descriptor);
+    }
+  };
 }

@@ -1,9 +1,9 @@
 import { Area, Scope } from '@fairlead/api';
 import { appOfHost } from '@fairlead/contracts';
 import { Forbidden, NotFound, Unauthorized } from '@fairlead/schema';
-import { Controller, Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppForwarding } from './app-forwarding.service';
+import { AppForwarding, Passes } from './app-forwarding.service';
 import { VISIT_MS } from '../app-visitors';
 import { LocalApps } from '../local-apps';
 
@@ -15,43 +15,14 @@ const NO_VISITOR = 'A browser sees these pages after it has opened a link of POS
 /** The pages of deployments for browsers, each at an origin of its own: http://<name>.localhost. */
 @Area('Deployments')
 @Controller()
+@Passes(PATHS, Scope('public', { stream: true, load: 'wait' }))
 export class AppPagesController {
   constructor(
     private readonly apps: LocalApps,
     private readonly forwarding: AppForwarding,
   ) {}
 
-  @Get(PATHS)
-  @Scope('public', { stream: true, load: 'wait' })
-  get(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
-    return this.show(request, reply);
-  }
-
-  @Post(PATHS)
-  @Scope('public', { stream: true, load: 'wait' })
-  post(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
-    return this.show(request, reply);
-  }
-
-  @Put(PATHS)
-  @Scope('public', { stream: true, load: 'wait' })
-  put(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
-    return this.show(request, reply);
-  }
-
-  @Patch(PATHS)
-  @Scope('public', { stream: true, load: 'wait' })
-  patch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
-    return this.show(request, reply);
-  }
-
-  @Delete(PATHS)
-  @Scope('public', { stream: true, load: 'wait' })
-  remove(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<unknown> {
-    return this.show(request, reply);
-  }
-
-  private async show(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async pass(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { app } = request.params as { app: string };
     if (appOfHost(request.headers.host) !== app) throw new NotFound();
     const found = this.apps.kept.named(app);

@@ -1,9 +1,9 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
 import { appOfHost, DeploymentNames } from '@fairlead/contracts';
 import { Conflict, type Infer, note, NotFound, object, str, timestamp, uuid } from '@fairlead/schema';
-import { Controller, Delete, Get, HttpCode, Inject, Optional, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Optional, Post, Req } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppForwarding } from './app-forwarding.service';
+import { AppForwarding, Passes } from './app-forwarding.service';
 import { LINK_MS } from '../app-visitors';
 import { LocalApps } from '../local-apps';
 
@@ -21,6 +21,7 @@ const NO_PAGES =
 
 @Area('Deployments')
 @Controller()
+@Passes(PATHS, Scope('invoke', { stream: true, load: 'wait' }))
 export class AppsController {
   constructor(
     private readonly apps: LocalApps,
@@ -51,37 +52,7 @@ export class AppsController {
     return { url: `http://${host}/?fairlead-code=${this.apps.visitors.invite(id)}`, expires_at };
   }
 
-  @Get(PATHS)
-  @Scope('invoke', { stream: true, load: 'wait' })
-  get(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.forward(request, reply);
-  }
-
-  @Post(PATHS)
-  @Scope('invoke', { stream: true, load: 'wait' })
-  post(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.forward(request, reply);
-  }
-
-  @Put(PATHS)
-  @Scope('invoke', { stream: true, load: 'wait' })
-  put(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.forward(request, reply);
-  }
-
-  @Patch(PATHS)
-  @Scope('invoke', { stream: true, load: 'wait' })
-  patch(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.forward(request, reply);
-  }
-
-  @Delete(PATHS)
-  @Scope('invoke', { stream: true, load: 'wait' })
-  remove(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.forward(request, reply);
-  }
-
-  private async forward(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async pass(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { app: named } = request.params as { app: string };
     const id = this.apps.kept.find(request.actor.tenantId, named);
     if (id === undefined) throw new NotFound(await this.notFound(request.actor.tenantId, named));
