@@ -28,6 +28,7 @@ import { distributionsOf, FRACTIONS } from './distributions';
 import { judge } from './comparison-gate';
 import { gateBody, labelValuesOf, labelValuesText } from './gate-limits';
 import { Id, oneOrMany } from '../common/reading';
+import type { ScoreDirections } from '../datasets/dataset';
 
 const compared = {
   experiments: note(
@@ -94,7 +95,7 @@ export class CompareController {
     @Query(compareQuery) asked: Infer<typeof compareQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked));
+    const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked, keysOf(asked)));
     if (asked.format === 'summary') return unlessKnown(reply, summaryJson(id, comparison));
     const { selected, told } = await this.comparisons.choose(id, comparison, asked);
     const place = asked.around === undefined ? undefined : placeOf(comparison.table, selected, asked.around);
@@ -121,8 +122,7 @@ export class CompareController {
     @Query(distributionsQuery) { key, bins, label_values, ...asked }: Infer<typeof distributionsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const labelValues = labelValuesOf(label_values);
-    const request = { datasetId: id, ...asked, lowerIsBetter: [], higherIsBetter: [], labelValues };
+    const request = requestOf(id, asked, { labelValues: labelValuesOf(label_values) });
     const comparison = await this.comparisons.compare(context.tenantId, request);
     const found = await distributionsOf(comparison, key, bins);
     if (!found) throw new BadRequest(`The key ${JSON.stringify(key)} is not compared.`);
@@ -145,7 +145,7 @@ export class CompareController {
     @Query(exportQuery) asked: Infer<typeof exportQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
-    const comparison = await this.settled(context.tenantId, requestOf(id, asked));
+    const comparison = await this.settled(context.tenantId, requestOf(id, asked, keysOf(asked)));
     const { selected } = await this.comparisons.choose(id, comparison, asked);
     const lines = asked.format === 'csv' ? await csvExport(this.pool, comparison, asked.key) : jsonLines;
     const type = asked.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
@@ -168,16 +168,8 @@ export class CompareController {
     @Id('dataset_id') id: string,
     @Body(gateBody) limits: Infer<typeof gateBody>,
   ) {
-    const asked = {
-      datasetId: id,
-      experiments: limits.experiments,
-      baseline: limits.baseline,
-      lowerIsBetter: limits.lower_is_better,
-      higherIsBetter: limits.higher_is_better,
-      labelValues: limits.label_values,
-      everyKey: Object.keys(limits.keys),
-    };
-    const comparison = await this.settled(context.tenantId, asked);
+    const keys = { labelValues: limits.label_values, everyKey: Object.keys(limits.keys) };
+    const comparison = await this.settled(context.tenantId, requestOf(id, limits, keys));
     return { ...judge(comparison, limits), warnings: comparison.warnings };
   }
 
@@ -193,17 +185,18 @@ export class CompareController {
   }
 }
 
+type Asked = Pick<ComparisonRequest, 'experiments' | 'baseline'> & Partial<ScoreDirections>;
+type Keys = Pick<ComparisonRequest, 'keys' | 'labelValues' | 'everyKey'>;
+
+function keysOf({ key, label_values }: Infer<typeof exportQuery> | Infer<typeof compareQuery>): Keys {
+  return { keys: key, labelValues: labelValuesOf(label_values) };
+}
+
 function requestOf(
   datasetId: string,
-  asked: Infer<typeof exportQuery> | Infer<typeof compareQuery>,
+  { experiments, baseline, lower_is_better = [], higher_is_better = [] }: Asked,
+  { keys, ...values }: Keys,
 ): ComparisonRequest {
-  return {
-    datasetId,
-    experiments: asked.experiments,
-    baseline: asked.baseline,
-    keys: asked.key,
-    lowerIsBetter: asked.lower_is_better ?? [],
-    higherIsBetter: asked.higher_is_better ?? [],
-    labelValues: labelValuesOf(asked.label_values),
-  };
+  const directions = { lowerIsBetter: lower_is_better, higherIsBetter: higher_is_better };
+  return { datasetId, experiments, baseline, keys, ...directions, ...values };
 }

@@ -13,7 +13,7 @@ interface Shown {
   /** Texts are cut short. */
   readonly preview: boolean;
   /** Feedback of this comparison, beside that on each run by itself. */
-  readonly comparativeExperiment?: string;
+  readonly comparative_experiment_id?: string;
   readonly links: AttachmentLinks;
 }
 
@@ -42,22 +42,16 @@ export const LEFT_OUT: readonly string[] = [
   'thread_id',
 ];
 
-export async function renderView(
+export function renderView(
   pool: Pool,
   tenantId: string,
   datasetId: string,
-  ids: readonly string[],
+  examples: readonly { readonly id: string }[],
   shown: Shown,
 ): Promise<string[]> {
-  return renderExamples(
-    pool,
-    tenantId,
-    datasetId,
-    ids,
-    shown.sessionIds,
-    (runs) => renderRuns(pool, tenantId, runs, shown),
-    shown.preview,
-  );
+  const ids = examples.map(({ id }) => id);
+  const render = (runs: readonly RunRow[]) => renderRuns(pool, tenantId, runs, shown);
+  return renderExamples(pool, tenantId, datasetId, ids, shown.sessionIds, render, shown.preview);
 }
 
 export async function renderExamples(
@@ -107,7 +101,7 @@ async function renderRuns(pool: Pool, tenantId: string, runs: readonly RunRow[],
       `select ${FEEDBACK_COLUMNS} from feedback f
        where f.run_id = any($1::uuid[]) and f.tenant_id = $3 and (f.comparative_experiment_id is null or f.comparative_experiment_id = $2)
        order by f.created_at desc, f.id desc`,
-      [ids, shown.comparativeExperiment ?? null, tenantId],
+      [ids, shown.comparative_experiment_id ?? null, tenantId],
     ),
   ]);
   const byRun = new Map<string | null, FeedbackRow[]>();

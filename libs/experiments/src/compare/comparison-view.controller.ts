@@ -8,7 +8,7 @@ import { Pool } from 'pg';
 import { Attachments } from '../storage/attachments.service';
 import { csvLine } from '../common/csv-line';
 import { exampleIdAt } from './score-table';
-import { Comparisons } from './comparisons.service';
+import { type Comparison, Comparisons } from './comparisons.service';
 import { renderView } from './comparison-view-rows.queries';
 import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view.queries';
 import { requireDataset } from '../datasets/datasets.queries';
@@ -77,25 +77,9 @@ export class ComparisonViewController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
     const filter = await this.filterOf(context, datasetId, body.session_ids, body.filters, body.example_ids);
-    const keys = await findViewExamples(this.pool, filter, {
-      sortKey: body.sort_params?.sort_by.replace(FEEDBACK, ''),
-      descending: body.sort_params?.sort_order !== 'ASC',
-      offset: body.offset,
-      limit: body.limit,
-    });
-    const render = (group: readonly { readonly id: string }[]) =>
-      renderView(
-        this.pool,
-        context.tenantId,
-        filter.datasetId,
-        group.map(({ id }) => id),
-        {
-          sessionIds: filter.sessionIds,
-          preview: body.preview,
-          comparativeExperiment: body.comparative_experiment_id,
-          links: this.attachments.links(context),
-        },
-      );
+    const keys = await findViewExamples(this.pool, filter, { ...body, ...orderOf(body.sort_params) });
+    const shown = { ...body, sessionIds: filter.sessionIds, links: this.attachments.links(context) };
+    const render = (group: typeof keys) => renderView(this.pool, context.tenantId, datasetId, group, shown);
     if (query.format !== 'csv') return Readable.from(pieces('[', batches(keys), render, ']'));
     void reply.header('content-type', 'text/csv; charset=utf-8');
     return Readable.from(csvOf(batches(keys), render));
@@ -115,31 +99,12 @@ export class ComparisonViewController {
     @Body(deltaBody) body: Infer<typeof deltaBody>,
   ) {
     const exampleIds = await this.filtered(context, datasetId, body);
-    const deltas: Record<string, { improved_examples: string[]; regressed_examples: string[] }> = {};
-    const page = (ids: string[]) => ids.slice(body.offset, body.offset + body.limit);
-    for (const session of new Set(body.comparison_session_ids)) {
-      if (session === body.baseline_session_id) continue;
-      const { table, keys, order } = await this.comparisons.compare(context.tenantId, {
-        datasetId,
-        experiments: [session],
-        baseline: body.baseline_session_id,
-        keys: [body.feedback_key],
-        lowerIsBetter: [],
-        higherIsBetter: [],
-      });
-      const [before, after] = table.experiments.map(({ keys }) => keys.get(body.feedback_key)?.means);
-      const sign = keys[0]?.direction === 'lower is better' ? -1 : 1;
-      const regressed: string[] = [];
-      const improved: string[] = [];
-      for (const row of order) {
-        const change = sign * ((after?.[row] ?? NaN) - (before?.[row] ?? NaN));
-        if (Number.isNaN(change) || change === 0) continue;
-        const id = exampleIdAt(table, row);
-        if (exampleIds && !exampleIds.has(id)) continue;
-        if (change < 0) regressed.push(id);
-        else improved.push(id);
-      }
-      deltas[session] = { improved_examples: page(improved.reverse()), regressed_examples: page(regressed) };
+    const { baseline_session_id: baseline, feedback_key: key } = body;
+    const deltas: Record<string, ReturnType<typeof deltaOf>> = {};
+    for (const session of new Set(body.comparison_session_ids.filter((id) => id !== baseline))) {
+      const compared = { datasetId, experiments: [session], baseline, keys: [key] };
+      const request = { ...compared, lowerIsBetter: [], higherIsBetter: [] };
+      deltas[session] = deltaOf(await this.comparisons.compare(context.tenantId, request), body, exampleIds);
     }
     return { feedback_deltas: deltas };
   }
@@ -165,6 +130,28 @@ export class ComparisonViewController {
     const known = Object.entries(bySession).filter(([session]) => sessions.includes(session));
     return { datasetId, sessionIds: sessions, exampleIds, filters: Object.fromEntries(known) };
   }
+}
+
+function orderOf(sort: Infer<typeof viewBody>['sort_params']) {
+  return { sortKey: sort?.sort_by.replace(FEEDBACK, ''), descending: sort?.sort_order !== 'ASC' };
+}
+
+function deltaOf(
+  { table, keys, order }: Comparison,
+  { feedback_key: key, offset, limit }: Infer<typeof deltaBody>,
+  exampleIds: ReadonlySet<string> | undefined,
+) {
+  const [before, after] = table.experiments.map(({ keys }) => keys.get(key)?.means);
+  const sign = keys[0]?.direction === 'lower is better' ? -1 : 1;
+  const changeOf = (row: number) => sign * ((after?.[row] ?? NaN) - (before?.[row] ?? NaN));
+  const page = (rows: Uint32Array) => {
+    const ids = Array.from(rows, (row) => exampleIdAt(table, row)).filter((id) => exampleIds?.has(id) ?? true);
+    return ids.slice(offset, offset + limit);
+  };
+  return {
+    improved_examples: page(order.filter((row) => changeOf(row) > 0).reverse()),
+    regressed_examples: page(order.filter((row) => changeOf(row) < 0)),
+  };
 }
 
 interface Viewed {

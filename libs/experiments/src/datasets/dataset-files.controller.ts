@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import { type Infer, note, object, optional, str } from '@fairlead/schema';
-import { Controller, Get, Res } from '@nestjs/common';
+import { applyDecorators, Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { fileLines, type FileFormat } from './file-lines';
@@ -14,79 +14,79 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 const fileQuery = object({
   as_of: note(optional(str(), 'latest'), 'The version: a time, a tag, or `latest`.'),
 });
+type FileQuery = Infer<typeof fileQuery>;
 const ORDER = 'Examples are in the order in which they were made. Streamed.';
-const VIEWS = { views: [EXPERIMENTS_VIEW] };
+
+const NONE = 'There is no such dataset or version.';
+const JSON_LINES = { 200: { content: { 'application/jsonl': str() } }, 404: NONE } as const;
+
+/** Declares a route that answers a dataset as a file. */
+function File(format: FileFormat, summary: string, content: string) {
+  return applyDecorators(
+    Get(format),
+    Scope('read', { views: [EXPERIMENTS_VIEW] }),
+    Describe({ summary, description: `${content} ${ORDER}`, gives: ['Content-Disposition'] }),
+  );
+}
 
 @Area('Datasets')
 @Controller('api/v1/datasets/:dataset_id')
 export class DatasetFilesController {
   constructor(private readonly pool: Pool) {}
 
-  @Get('csv')
-  @Scope('read', VIEWS)
-  @Describe({
-    summary: 'Download a dataset as CSV',
-    description: `Identifier, inputs, expected outputs, name and metadata; inputs, outputs and metadata are JSON. ${ORDER}`,
-    gives: ['Content-Disposition'],
-  })
-  @Answers({ 200: { content: { 'text/csv': str() } }, 404: 'There is no such dataset or version.' })
+  @File(
+    'csv',
+    'Download a dataset as CSV',
+    `Identifier, inputs, expected outputs, name and metadata; inputs, outputs and metadata are JSON.`,
+  )
+  @Answers({ 200: { content: { 'text/csv': str() } }, 404: NONE })
   csv(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
-    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Query(fileQuery) query: FileQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
+  ): Promise<Readable> {
     return this.file('csv', context, datasetId, query.as_of, reply);
   }
 
-  @Get('jsonl')
-  @Scope('read', VIEWS)
-  @Describe({
-    summary: 'Download a dataset as JSON Lines',
-    description: `One example a line. ${ORDER}`,
-    gives: ['Content-Disposition'],
-  })
-  @Answers({ 200: { content: { 'application/jsonl': str() } }, 404: 'There is no such dataset or version.' })
+  @File('jsonl', 'Download a dataset as JSON Lines', `One example a line.`)
+  @Answers(JSON_LINES)
   jsonl(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
-    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Query(fileQuery) query: FileQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
+  ): Promise<Readable> {
     return this.file('jsonl', context, datasetId, query.as_of, reply);
   }
 
-  @Get('openai')
-  @Scope('read', VIEWS)
-  @Describe({
-    summary: "Download a dataset for OpenAI's evaluations",
-    description: `Each line has the messages of an example (\`input\`) and the expected answer (\`ideal\`). ${ORDER}`,
-    gives: ['Content-Disposition'],
-  })
-  @Answers({ 200: { content: { 'application/jsonl': str() } }, 404: 'There is no such dataset or version.' })
+  @File(
+    'openai',
+    "Download a dataset for OpenAI's evaluations",
+    `Each line has the messages of an example (\`input\`) and the expected answer (\`ideal\`).`,
+  )
+  @Answers(JSON_LINES)
   openai(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
-    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Query(fileQuery) query: FileQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
+  ): Promise<Readable> {
     return this.file('openai', context, datasetId, query.as_of, reply);
   }
 
-  @Get('openai_ft')
-  @Scope('read', VIEWS)
-  @Describe({
-    summary: 'Download a dataset for fine-tuning at OpenAI',
-    description: `Each line has the messages of an example, the expected answer last (\`messages\`). ${ORDER}`,
-    gives: ['Content-Disposition'],
-  })
-  @Answers({ 200: { content: { 'application/jsonl': str() } }, 404: 'There is no such dataset or version.' })
+  @File(
+    'openai_ft',
+    'Download a dataset for fine-tuning at OpenAI',
+    `Each line has the messages of an example, the expected answer last (\`messages\`).`,
+  )
+  @Answers(JSON_LINES)
   openaiFt(
     @Context() context: CommandContext,
     @Id('dataset_id') datasetId: string,
-    @Query(fileQuery) query: Infer<typeof fileQuery>,
+    @Query(fileQuery) query: FileQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
+  ): Promise<Readable> {
     return this.file('openai_ft', context, datasetId, query.as_of, reply);
   }
 

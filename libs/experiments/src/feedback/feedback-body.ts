@@ -1,5 +1,18 @@
-import { bool, datetime, type Infer, instant, literal, type Loc, note, object, optional, uuid } from '@fairlead/schema';
+import {
+  bool,
+  datetime,
+  type Infer,
+  instant,
+  literal,
+  type Loc,
+  note,
+  object,
+  optional,
+  str,
+  uuid,
+} from '@fairlead/schema';
 import type { FeedbackAdded } from '../sessions/experiment';
+import { oneOrMany, pageOf100 } from '../common/reading';
 import type { OpaqueBody } from '../common/opaque-body.schema';
 import { sentScore } from './sent-score';
 import { categories, configMembers, FEEDBACK_NOTES, feedbackMembers, sourceMetadata } from '../upload/upload-schema';
@@ -12,7 +25,28 @@ export interface SentFeedback {
   readonly ignored: readonly string[];
 }
 
-export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
+const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
+
+export const userNames = 'Accepted because clients send it; there are no users, so that nothing changes.';
+export const feedbackQuery = object({
+  run: note(optional(oneOrMany(uuid())), 'Only feedback on these runs; repeatable.'),
+  key: note(optional(oneOrMany(str())), 'Only feedback with these keys; repeatable.'),
+  session: note(optional(oneOrMany(uuid())), 'Only feedback on these sessions and their runs; repeatable.'),
+  source: note(optional(oneOrMany(literal(SOURCES))), 'Only feedback from these kinds of sources; repeatable.'),
+  ...pageOf100,
+  user: note(optional(oneOrMany(uuid())), 'Only feedback from these users: none, because feedback has no users here.'),
+  has_comment: note(optional(bool()), 'True: only feedback with a comment. False: only feedback without.'),
+  has_score: note(optional(bool()), 'True: only feedback with a score. False: only feedback without.'),
+  level: note(
+    optional(literal(['run', 'session'])),
+    '`run`: only feedback on runs. `session`: only feedback on whole sessions.',
+  ),
+  max_created_at: note(optional(datetime()), 'Only feedback that was given up to this time.'),
+  min_created_at: note(optional(datetime()), 'Only feedback that was given from this time on.'),
+  include_user_names: note(optional(bool()), userNames),
+  comparative_experiment_id: note(optional(uuid()), 'Only feedback that belongs to this comparative experiment.'),
+});
+export type FeedbackQuery = Infer<typeof feedbackQuery>;
 
 export const configSchema = object('FeedbackConfig', {
   ...configMembers,

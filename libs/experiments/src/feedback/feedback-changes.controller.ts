@@ -1,4 +1,4 @@
-import { EventStore, streamName } from '@fairlead/eventing';
+import { EventStore } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -27,21 +27,17 @@ import {
 import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import type { FeedbackChanged } from '../sessions/experiment';
+import { type FeedbackChanged, sessionStream } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { feedback as answered } from './feedback.answers.schema';
 import { scoreData } from './feedback-body';
-import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';
+import { feedbackJson, type FeedbackRow, findFeedback } from './feedback.queries';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { found, Id, idPath, JSON_TEXT } from '../common/reading';
 import { feedbackMembers } from '../upload/upload-schema';
 
 const { score, value, comment, correction } = feedbackMembers;
-const changeBody = object('FeedbackUpdate', {
-  score,
-  value,
-  comment,
-  correction,
+const fixedMembers = {
   id: fixed(uuid()),
   key: fixed(str()),
   run_id: fixed(uuid()),
@@ -57,12 +53,11 @@ const changeBody = object('FeedbackUpdate', {
     }),
   ),
   extra: fixed(rawDict()),
-});
+};
+const changeBody = object('FeedbackUpdate', { score, value, comment, correction, ...fixedMembers });
+type Given = Infer<typeof changeBody>;
 const KEPT = new Set(['score', 'value', 'comment', 'correction']);
-const FIXED = [
-  ...(['id', 'key', 'run_id', 'session_id', 'trace_id', 'comparative_experiment_id'] as const),
-  ...(['created_at', 'start_time', 'feedback_source', 'extra'] as const),
-] as const;
+const FIXED = Object.keys(fixedMembers) as (keyof typeof fixedMembers)[];
 const KNOWN = new Set<string>([...KEPT, ...FIXED]);
 const feedbackPath = idPath('feedback_id');
 
@@ -93,22 +88,14 @@ export class FeedbackChangesController {
   ): Promise<string> {
     const sent = await readOpaqueBody(request);
     const { path, body: given } = validateRequest(request, { path: feedbackPath, body: changeBody });
-    const { feedback_id: id } = path;
-    const { metadata } = context;
-    const row = await this.row(context.tenantId, id);
-    const texts = sent.members();
-    requireSameFeedback(given, texts, row);
-    const change: FeedbackChanged['data'] = {
-      id,
-      ...(given.score !== undefined && { score_sent: null, ...scoreData(given.score, texts.get('score')) }),
-      ...Object.fromEntries([...texts].filter(([name]) => KEPT.has(name) && name !== 'score')),
-      modified_at: instant().iso,
-    };
+    const row = await this.row(context.tenantId, path.feedback_id);
+    requireSameFeedback(given, sent.members(), row);
     warnOfIgnored(reply, sent.others(KNOWN));
-    if (![...texts.keys()].some((name) => KEPT.has(name))) return feedbackJson(row);
-    const event = { type: 'FeedbackChanged' as const, data: change };
-    await this.store.append(streamName('experiment', row.session_id), 'any', [event], metadata);
-    return feedbackJson({ ...row, ...change, modified: change.modified_at });
+    const data = changeOf(row.id, given, sent.members());
+    if (!data) return feedbackJson(row);
+    const event = { type: 'FeedbackChanged' as const, data };
+    await this.store.append(sessionStream(row.session_id), 'any', [event], context.metadata);
+    return feedbackJson({ ...row, ...data, modified: data.modified_at });
   }
 
   @Delete(':feedback_id')
@@ -118,26 +105,30 @@ export class FeedbackChangesController {
   async delete(@Context() context: CommandContext, @Id('feedback_id') id: string) {
     const { session_id } = await this.row(context.tenantId, id);
     const event = { type: 'FeedbackDeleted' as const, data: { id } };
-    await this.store.append(streamName('experiment', session_id), 'any', [event], context.metadata);
+    await this.store.append(sessionStream(session_id), 'any', [event], context.metadata);
     return {};
   }
 
   /** @throws NotFound unless the tenant has this feedback. */
   private async row(tenantId: string, id: string): Promise<FeedbackRow> {
-    const { rows } = await this.pool.query<FeedbackRow>(
-      `select ${FEEDBACK_COLUMNS} from feedback f where f.id = $1 and f.tenant_id = $2`,
-      [id, tenantId],
-    );
-    return found(rows[0], 'Feedback ID', id);
+    return found(await findFeedback(this.pool, tenantId, id), 'Feedback ID', id);
   }
 }
 
+/** Returns the changes that a body names, undefined without any. */
+function changeOf(id: string, given: Given, texts: ReadonlyMap<string, string>): FeedbackChanged['data'] | undefined {
+  const kept = [...texts].filter(([name]) => KEPT.has(name));
+  if (kept.length === 0) return undefined;
+  return {
+    id,
+    ...(given.score !== undefined && { score_sent: null, ...scoreData(given.score, texts.get('score')) }),
+    ...Object.fromEntries(kept.filter(([name]) => name !== 'score')),
+    modified_at: instant().iso,
+  };
+}
+
 /** @throws BadRequest when what the feedback is on, or where it is from, would change */
-function requireSameFeedback(
-  given: Infer<typeof changeBody>,
-  texts: ReadonlyMap<string, string>,
-  row: FeedbackRow,
-): void {
+function requireSameFeedback(given: Given, texts: ReadonlyMap<string, string>, row: FeedbackRow): void {
   if (!FIXED.some((name) => given[name] !== undefined)) return;
   const parsed = (name: string) => (texts.has(name) ? (JSON.parse(texts.get(name)!) as object) : undefined);
   const present = JSON.parse(feedbackJson(row)) as Readonly<Record<string, object>>;

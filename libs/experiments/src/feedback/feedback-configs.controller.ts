@@ -50,6 +50,8 @@ const listQuery = object({
   name_contains: note(optional(str()), 'Only keys that contain this text, in upper or lower case.'),
   ...pageOf100,
 });
+const SINGLE_CATEGORIES =
+  'Fairlead does not offer changes of single categories (add_categories, remove_categories): send the whole feedback_config.';
 const answered = object('FeedbackConfigRecord', {
   tenant_id: note(uuid(), 'Workspace that the configuration belongs to.'),
   feedback_key: note(str(), 'Feedback key that is configured.'),
@@ -121,11 +123,7 @@ export class FeedbackConfigsController {
     const config = (await readOpaqueBody(request)).members().get('feedback_config');
     const { body } = validateRequest(request, { body: changeBody });
     const { feedback_key, is_lower_score_better } = body;
-    if (body.add_categories || body.remove_categories) {
-      throw notOffered(
-        'Fairlead does not offer changes of single categories (add_categories, remove_categories): send the whole feedback_config.',
-      );
-    }
+    if (body.add_categories || body.remove_categories) throw notOffered(SINGLE_CATEGORIES);
     const row = await this.row(context, feedback_key);
     const lower = is_lower_score_better ?? row.lower ?? false;
     const wanted = { key: feedback_key, config: config ?? row.config, is_lower_score_better: lower };

@@ -1,24 +1,11 @@
+import { BadRequest, Conflict } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { number, object, raw, text, time } from '../common/platform-json';
+import { found } from '../common/reading';
 import { all, isoTime, Parameters } from '../common/sql';
+import type { FeedbackQuery } from './feedback-body';
+import { findReplacements, replacedSentence } from './replacements.queries';
 import type { FeedbackEntity } from './feedback.entity';
-
-/** Which feedback; times are ISO texts, both bounds inclusive. */
-interface FeedbackQuery {
-  readonly run?: readonly string[];
-  readonly key?: readonly string[];
-  readonly session?: readonly string[];
-  readonly source?: readonly string[];
-  readonly user?: readonly string[];
-  readonly comparativeExperiment?: string;
-  readonly hasComment?: boolean;
-  readonly hasScore?: boolean;
-  readonly level?: 'run' | 'session';
-  readonly minCreatedAt?: string;
-  readonly maxCreatedAt?: string;
-  readonly limit: number;
-  readonly offset: number;
-}
 
 type Optional = 'score_sent' | 'comparative_experiment_id';
 
@@ -59,13 +46,12 @@ export async function listFeedback(pool: Pool, tenantId: string, query: Feedback
   return rows.map(feedbackJson);
 }
 
-/** One feedback as JSON text, undefined when the tenant has none of this id. */
-export async function findFeedback(pool: Pool, tenantId: string, id: string): Promise<string | undefined> {
+export async function findFeedback(pool: Pool, tenantId: string, id: string): Promise<FeedbackRow | undefined> {
   const { rows } = await pool.query<FeedbackRow>(
     `select ${FEEDBACK_COLUMNS} from feedback f where f.id = $1 and f.tenant_id = $2`,
     [id, tenantId],
   );
-  return rows[0] && feedbackJson(rows[0]);
+  return rows[0];
 }
 
 export async function wasDeleted(pool: Pool, tenantId: string, id: string): Promise<boolean> {
@@ -73,12 +59,12 @@ export async function wasDeleted(pool: Pool, tenantId: string, id: string): Prom
   return (await pool.query(text, [id, tenantId])).rowCount === 1;
 }
 
-export interface Subject {
+interface Subject {
   readonly session_id: string;
   readonly run_start: string | null;
 }
 
-export async function findSubject(
+async function findSubject(
   pool: Pool,
   tenantId: string,
   level: 'run' | 'session',
@@ -93,20 +79,47 @@ export async function findSubject(
   return rows[0];
 }
 
+/**
+ * The session and the run that feedback is on. It may come before its run, which clients send in batches: then it names
+ * its session.
+ * @throws BadRequest, NotFound, Conflict for a run that was replaced
+ */
+export async function requireSubject(
+  pool: Pool,
+  tenantId: string,
+  { run_id, trace_id, session_id }: Partial<Record<'run_id' | 'trace_id' | 'session_id', string>>,
+): Promise<Subject & { readonly run_id: string | null }> {
+  const run = run_id ?? trace_id;
+  const id = run ?? session_id;
+  if (id === undefined) throw new BadRequest('Feedback needs a run_id or a session_id.');
+  let subject = await findSubject(pool, tenantId, run ? 'run' : 'session', id);
+  if (run && !subject) {
+    const replacement = (await findReplacements(pool, tenantId, [run])).get(run);
+    if (replacement) throw new Conflict(replacedSentence(run, replacement));
+    subject = session_id ? await findSubject(pool, tenantId, 'session', session_id) : undefined;
+  }
+  const known = found(subject, run ? 'Run ID' : 'Session ID', id);
+  if (session_id && session_id !== known.session_id)
+    throw new BadRequest('The run is not of the session named by session_id.');
+  return { ...known, run_id: run ?? null };
+}
+
 function feedbackConditions(query: FeedbackQuery, parameters: Parameters): string[] {
   const conditions: string[] = [];
   if (query.key?.length) conditions.push(`f.key = any(${parameters.add(query.key, 'text[]')})`);
   if (query.source?.length) conditions.push(`f.source_type = any(${parameters.add(query.source, 'text[]')})`);
   // Feedback here comes from keys, not from users.
   if (query.user?.length) conditions.push('false');
-  if (query.comparativeExperiment) {
-    conditions.push(`f.comparative_experiment_id = ${parameters.add(query.comparativeExperiment, 'uuid')}`);
+  if (query.comparative_experiment_id) {
+    conditions.push(`f.comparative_experiment_id = ${parameters.add(query.comparative_experiment_id, 'uuid')}`);
   }
-  if (query.hasComment !== undefined) conditions.push(`f.comment is ${query.hasComment ? 'not ' : ''}null`);
-  if (query.hasScore !== undefined) conditions.push(`f.score is ${query.hasScore ? 'not ' : ''}null`);
+  if (query.has_comment !== undefined) conditions.push(`f.comment is ${query.has_comment ? 'not ' : ''}null`);
+  if (query.has_score !== undefined) conditions.push(`f.score is ${query.has_score ? 'not ' : ''}null`);
   if (query.level) conditions.push(`f.run_id is ${query.level === 'run' ? 'not ' : ''}null`);
-  if (query.minCreatedAt) conditions.push(`f.created_at >= ${parameters.add(query.minCreatedAt, 'timestamptz')}`);
-  if (query.maxCreatedAt) conditions.push(`f.created_at <= ${parameters.add(query.maxCreatedAt, 'timestamptz')}`);
+  if (query.min_created_at)
+    conditions.push(`f.created_at >= ${parameters.add(query.min_created_at.iso, 'timestamptz')}`);
+  if (query.max_created_at)
+    conditions.push(`f.created_at <= ${parameters.add(query.max_created_at.iso, 'timestamptz')}`);
   return conditions;
 }
 
