@@ -62,7 +62,8 @@ export class ConnectionShares {
 
   /** Called when a connection has shown a valid key of a workspace. */
   show(socket: Socket, workspace: string): void {
-    if (socket.destroyed || this.isProxy(socket.remoteAddress)) return;
+    // One that has a workspace is none of a proxy.
+    if (socket.destroyed || (!this.workspaces.has(socket) && this.isProxy(socket.remoteAddress))) return;
     this.unproven.delete(socket);
     this.unprovenLocal.delete(socket);
     this.forget(socket);

@@ -3,6 +3,7 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { CONSUMER_HOLDS } from './inbox';
 import type { Consumers } from './consumers';
 import type { Metadata, Recorded } from '../core/event';
+import { PAUSE_MS } from '../followers/follow';
 import type { Followers } from '../followers/followers';
 import { traceHandling } from '../core/tracing';
 
@@ -49,6 +50,7 @@ export class EventStoreTransport extends Server implements CustomTransportStrate
         types: [pattern],
         setsAside: false,
         holds: CONSUMER_HOLDS,
+        gatherMs: PAUSE_MS,
         handle: async (events) => void (await this.consumers.deliver(name, events)),
       });
     }

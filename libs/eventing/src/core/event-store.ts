@@ -30,6 +30,15 @@ export interface Filter {
   readonly types?: readonly string[];
 }
 
+/** The events that a subscription wants. */
+export interface Wanted extends Filter {
+  /**
+   * Called with a position up to which there are only events for others. It returns true when it needs no batch for
+   * them; a store that does not call it yields one.
+   */
+  readonly passes?: (position: bigint) => boolean;
+}
+
 export function matches({ stream, type }: { stream: string; type: string }, { categories, types }: Filter): boolean {
   return (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true);
 }
@@ -72,7 +81,7 @@ export abstract class EventStore {
   /**
    * Yields all events after `position` in commit order: first the existing ones, then new ones until `signal` aborts.
    */
-  abstract subscribe(position: bigint, signal: AbortSignal, filter?: Filter): AsyncIterable<Batch>;
+  abstract subscribe(position: bigint, signal: AbortSignal, wanted?: Wanted): AsyncIterable<Batch>;
 
   /** Returns the position of the newest event; 0 when there is none. */
   abstract head(): Promise<bigint>;

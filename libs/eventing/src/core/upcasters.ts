@@ -1,5 +1,5 @@
 import type { DomainEvent, Metadata, Recorded } from './event';
-import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from './event-store';
+import { type Appended, type Batch, EventStore, type NewEvent, type Wanted } from './event-store';
 
 /**
  * Upcasters by event type: each turns any older shape of the event into the current one. They are pure, and leave the
@@ -50,8 +50,8 @@ export class UpcastingEventStore extends EventStore {
     }
   }
 
-  override async *subscribe(position: bigint, signal: AbortSignal, filter?: Filter): AsyncIterable<Batch> {
-    for await (const batch of this.store.subscribe(position, signal, filter)) {
+  override async *subscribe(position: bigint, signal: AbortSignal, wanted?: Wanted): AsyncIterable<Batch> {
+    for await (const batch of this.store.subscribe(position, signal, wanted)) {
       yield { ...batch, events: batch.events.map((event) => upcast(this.upcasters, event)) };
     }
   }

@@ -28,10 +28,10 @@ interface FollowOptions extends Filter {
 /** Number of events for other followers after which the checkpoint is moved over them; a restart reads them again. */
 const IDLE_EVENTS = 10_000n;
 /**
- * Pause after events for other followers (ms): each commit of a busy log would otherwise wake every follower. A request
- * that waits for the follower ends it.
+ * Pause after events for other followers, and between batches of a consumer (ms): each commit of a busy log would
+ * otherwise cost statements of its own. A request that waits for the follower ends it.
  */
-const OTHERS_MS = 20;
+export const PAUSE_MS = 20;
 /** After a batch of this many events, there is no pause, because the next one is waiting. */
 const FULL_EVENTS = 1000n;
 
@@ -56,14 +56,19 @@ export async function follow(
   let position = await checkpoint(pool, name);
   options.passed?.(position);
   let seen = position;
-  for await (const batch of store.subscribe(position, signal, options)) {
+  const passes = (end: bigint) => {
+    if (end - position >= IDLE_EVENTS * store.stride) return false;
+    options.passed?.(end);
+    return true;
+  };
+  const { categories, types } = options;
+  for await (const batch of store.subscribe(position, signal, { categories, types, passes })) {
     wakeups.inc();
     const { count } = hurry;
     const isFull = batch.position - seen >= FULL_EVENTS * store.stride;
     seen = batch.position;
-    if (batch.events.length === 0 && batch.position - position < IDLE_EVENTS * store.stride) {
-      options.passed?.(batch.position);
-      if (!isFull) await hurry.next(signal, OTHERS_MS, count);
+    if (batch.events.length === 0 && passes(batch.position)) {
+      if (!isFull) await hurry.next(signal, PAUSE_MS, count);
       continue;
     }
     const from = position;

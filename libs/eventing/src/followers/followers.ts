@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { EventStore } from '../core/event-store';
-import { checkpoint, follow } from './follow';
+import { checkpoint, follow, PAUSE_MS } from './follow';
 import { FollowerRetries } from './follower-retries';
 import { batches, failures, handledEvents } from './metrics';
 import { ParkedSubjects } from './parked-subjects';
@@ -197,8 +197,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
 }
 
 /** True when some lag of a follower is usual. A follower that requests wait for pauses only while no request waits. */
-function gathers({ gatherMs, pipelined = false }: Projection): boolean {
-  return gatherMs !== undefined && !pipelined;
+function gathers({ gatherMs = 0, pipelined = false }: Projection): boolean {
+  return gatherMs > PAUSE_MS && !pipelined;
 }
 
 function optionsOf({ categories, types, gatherMs, pipelined, holds, hurry }: Running) {

@@ -18,7 +18,7 @@ export interface LogPart extends Batch {
  * appended since. A subscription that is further behind reads the log itself.
  */
 export class LogTail {
-  private readonly wakeups = new Wakeups();
+  private readonly wakeups = new Wakeups<readonly Recorded[]>();
   private readonly kept = new KeptEvents();
   private start: bigint | undefined;
   private reading: Promise<void> | undefined;
@@ -53,11 +53,18 @@ export class LogTail {
   }
 
   /**
-   * Waits until there may be events after `position`, at most `ms` milliseconds. Rejects when the log cannot be read.
+   * Waits until there may be events after `position`, at most `ms` milliseconds. Events for which `wants` returns false
+   * do not end it. Rejects when the log cannot be read.
    */
-  async wait(position: bigint, signal: AbortSignal, ms: number, count: number): Promise<void> {
+  async wait(
+    position: bigint,
+    signal: AbortSignal,
+    ms: number,
+    count: number,
+    wants?: (events: readonly Recorded[]) => boolean,
+  ): Promise<void> {
     if (this.start === undefined || this.failure !== undefined) await this.extend();
-    if (this.end() <= position) await this.wakeups.next(signal, ms, count);
+    if (this.end() <= position) await this.wakeups.next(signal, ms, count, wants);
     // Not woken: a notification may have been lost.
     if (this.end() <= position && !signal.aborted) await this.extend();
     if (this.failure !== undefined) throw this.failure as Error;
@@ -68,7 +75,7 @@ export class LogTail {
     const first = events[0];
     if (first && this.start !== undefined && first.position === this.end() + 1n) {
       this.keep(events);
-      this.wakeups.wake();
+      this.wakeups.wake(events);
     } else {
       void this.extend(events.at(-1)?.position);
     }
@@ -108,9 +115,10 @@ export class LogTail {
         this.lastRead = performance.now();
         const { events, position, head } = await this.readAfter(from);
         // What this process committed meanwhile may have been offered already.
-        this.keep(events.filter((event) => event.position > this.end()));
+        const news = events.filter((event) => event.position > this.end());
+        this.keep(news);
         if (position > from) {
-          this.wakeups.wake();
+          this.wakeups.wake(news);
           // A read ends early where events are large.
           if (head > this.known) this.known = head;
         } else this.known = from;

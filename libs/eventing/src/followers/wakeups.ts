@@ -1,6 +1,6 @@
-/** Lets any number of waiting readers be woken at once. */
-export class Wakeups {
-  private waiting = new Set<() => void>();
+/** Lets any number of waiting readers be woken at once, or only those that the news concern. */
+export class Wakeups<News = never> {
+  private readonly waiting = new Map<() => void, ((news: News) => boolean) | undefined>();
   private woken = 0;
   /** Signals that wake the readers, with one listener each, because waits are many and short. */
   private readonly signals = new WeakSet<AbortSignal>();
@@ -10,16 +10,19 @@ export class Wakeups {
     return this.woken;
   }
 
-  wake(): void {
+  /** Wakes all readers; with news, not those that do not want these. */
+  wake(news?: News): void {
     this.woken += 1;
-    if (this.waiting.size === 0) return;
-    const { waiting } = this;
-    this.waiting = new Set();
-    for (const resume of waiting) resume();
+    for (const [resume, wants] of this.waiting) {
+      if (news === undefined || !wants || wants(news)) resume();
+    }
   }
 
-  /** Resolves at the first `wake` after `count` was taken, when `signal` aborts, or after `ms` milliseconds. */
-  next(signal: AbortSignal, ms: number, count = this.woken): Promise<void> {
+  /**
+   * Resolves at the first `wake` after `count` was taken, when `signal` aborts, or after `ms` milliseconds. News for
+   * which `wants` returns false do not count while it waits.
+   */
+  next(signal: AbortSignal, ms: number, count = this.woken, wants?: (news: News) => boolean): Promise<void> {
     if (signal.aborted || this.woken !== count) return Promise.resolve();
     if (!this.signals.has(signal)) {
       this.signals.add(signal);
@@ -32,7 +35,7 @@ export class Wakeups {
         resolve();
       };
       const timer = setTimeout(resume, ms);
-      this.waiting.add(resume);
+      this.waiting.set(resume, wants);
     });
   }
 }

@@ -1,4 +1,4 @@
-import { testDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, until } from '@fairlead/postgres/testing';
 import { eventingMigrations, PostgresEventStore, type Recorded } from '..';
 import { storeContract } from '../testing';
 
@@ -66,4 +66,31 @@ it('reads large events of the log and of a stream in parts that fit into memory,
   await other.close();
   expect(numbersOf(batches)).toEqual(numbers);
   expect(Math.max(...sizes(batches))).toBeLessThan(20 * bytes);
+});
+
+it('yields no batch for events of others as long as the subscriber lets them pass', async () => {
+  const append = (stream: string, version: number) => store.append(stream, version, [{ type: 'Noted', data: {} }], {});
+  const before = await store.head();
+  const stop = new AbortController();
+  const passed: bigint[] = [];
+  const batches: (readonly [bigint, number])[] = [];
+  const passes = (position: bigint) => position < before + 5n && passed.push(position) > 0;
+  const ended = (async () => {
+    for await (const { position, events } of store.subscribe(before, stop.signal, { categories: ['own'], passes })) {
+      batches.push([position - before, events.length]);
+      if (batches.length === 2) stop.abort();
+    }
+  })();
+  for (let n = 0; n < 3; n++) {
+    const { position } = await append('others-1', n);
+    await until(() => passed.at(-1) === position);
+  }
+  await append('own-1', 0);
+  await until(() => batches.length === 1);
+  await append('others-1', 3);
+  await ended;
+  expect(batches).toEqual([
+    [4n, 1],
+    [5n, 0],
+  ]);
 });

@@ -2,7 +2,15 @@ import type { Pool } from 'pg';
 import { checkAppend } from './append-limit';
 import { AppendQueue, TIME } from './append-queue';
 import { categoryOf, type Metadata, type Recorded } from '../core/event';
-import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from '../core/event-store';
+import {
+  type Appended,
+  type Batch,
+  EventStore,
+  type Filter,
+  matches,
+  type NewEvent,
+  type Wanted,
+} from '../core/event-store';
 import { Listener } from '../followers/listener';
 import { type LogPart, LogTail } from '../followers/log-tail';
 import { traceStep } from '../core/tracing';
@@ -118,23 +126,30 @@ export class PostgresEventStore extends EventStore {
    * As declared. It also rejects once the database was unavailable, because a crash may have undone what subscribers
    * wrote without waiting for the disk.
    */
-  override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
+  override async *subscribe(position: bigint, signal: AbortSignal, wanted: Wanted = {}): AsyncIterable<Batch> {
     this.listener.open();
     const connections = Math.max(this.connections, 1);
     let ahead: Promise<Batch> | undefined;
+    const wants = (events: readonly Recorded[]) => {
+      const end = events.at(-1)?.position ?? position;
+      if (events.length === 0 || events.some((event) => matches(event, wanted)) || !wanted.passes?.(end)) return true;
+      position = end;
+      return false;
+    };
     while (!signal.aborted) {
       if (this.connections > connections) throw new Error('The connection to the database was lost.');
       const { count } = this.tail;
-      const kept = ahead ? undefined : this.tail.after(position, BATCH_EVENTS, filter);
-      const batch = kept ?? (await (ahead ?? this.readLog(position, filter, BATCH_EVENTS)));
+      const kept = ahead ? undefined : this.tail.after(position, BATCH_EVENTS, wanted);
+      const batch = kept ?? (await (ahead ?? this.readLog(position, wanted, BATCH_EVENTS)));
       ahead = undefined;
-      if (batch.position === position) {
-        await this.tail.wait(position, signal, POLL_MS, count);
+      if ((kept?.events.length === 0 && wanted.passes?.(kept.position)) || batch.position === position) {
+        position = batch.position;
+        await this.tail.wait(position, signal, POLL_MS, count, wants);
         continue;
       }
       if (!kept && batch.position - position >= BATCH_EVENTS) {
         // Far behind: the next step is read while this one is handled.
-        ahead = this.readLog(batch.position, filter, CATCH_UP_EVENTS);
+        ahead = this.readLog(batch.position, wanted, CATCH_UP_EVENTS);
         ahead.catch(() => undefined);
       }
       position = batch.position;
