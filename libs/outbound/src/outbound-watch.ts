@@ -1,7 +1,6 @@
-import { type Span } from '@opentelemetry/api';
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { Histogram } from 'prom-client';
 import { OutboundFailure } from './outbound-errors';
-import { traceCall } from './outbound-tracing';
 
 const durations = new Histogram({
   name: 'fairlead_outbound_request_duration_seconds',
@@ -11,21 +10,25 @@ const durations = new Histogram({
 });
 
 /** Makes a call to another server, with its metrics and, when the current work is traced, in a span. */
-export function watchedCall(method: string, url: URL, call: () => Promise<Response>): Promise<Response> {
+export async function watchedCall(method: string, url: URL, call: () => Promise<Response>): Promise<Response> {
   const attributes = { 'http.request.method': method, 'server.address': url.hostname };
-  return traceCall(method, attributes, async (span?: Span) => {
-    const start = performance.now();
-    let outcome = 'aborted';
-    try {
-      const answer = await call();
-      outcome = `${String(answer.status)[0]}xx`;
-      span?.setAttribute('http.response.status_code', answer.status);
-      return answer;
-    } catch (error) {
-      if (error instanceof OutboundFailure) outcome = error.fault;
-      throw error;
-    } finally {
-      durations.observe({ outcome }, (performance.now() - start) / 1000);
-    }
-  });
+  const isTraced = trace.getActiveSpan()?.isRecording();
+  const span = isTraced
+    ? trace.getTracer('fairlead').startSpan(method, { kind: SpanKind.CLIENT, attributes })
+    : undefined;
+  const start = performance.now();
+  let outcome = 'aborted';
+  try {
+    const answer = await (span ? context.with(trace.setSpan(context.active(), span), call) : call());
+    outcome = `${String(answer.status)[0]}xx`;
+    span?.setAttribute('http.response.status_code', answer.status);
+    return answer;
+  } catch (error) {
+    if (error instanceof OutboundFailure) outcome = error.fault;
+    span?.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : undefined });
+    throw error;
+  } finally {
+    durations.observe({ outcome }, (performance.now() - start) / 1000);
+    span?.end();
+  }
 }

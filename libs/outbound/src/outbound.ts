@@ -85,22 +85,17 @@ export async function guardedFetch(
   }
   const limits = { ...policy.limits, ...own };
   return watchedCall(init?.method ?? 'GET', url, async () => {
-    const { dispatcher, leave } = await placeFor(url, init, policy, workspace);
+    let leave: (() => void) | undefined;
     try {
+      const place = await policy.enter(workspace, init?.signal);
+      ({ leave } = place);
+      const { dispatcher } = place;
       return await call(url, { ...(init as UndiciRequestInit), redirect: 'manual', dispatcher }, limits, leave);
     } catch (error) {
-      leave();
+      leave?.();
       throw outboundFailure(error, url.host, init?.signal);
     }
   });
-}
-
-async function placeFor(url: URL, init: RequestInit | undefined, policy: OutboundPolicy, workspace: string) {
-  try {
-    return await policy.enter(workspace, init?.signal);
-  } catch (error) {
-    throw outboundFailure(error, url.host, init?.signal);
-  }
 }
 
 async function call(url: URL, init: UndiciRequestInit, limits: BodyLimits, leave: () => void): Promise<Response> {
@@ -151,17 +146,10 @@ function limited(
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        if (done) {
-          end();
-          controller.close();
-          return;
-        }
-        size += value.byteLength;
-        if (size <= limits.bytes) {
-          controller.enqueue(value);
-          return;
-        }
+        size += value?.byteLength ?? 0;
+        if (!done && size <= limits.bytes) return controller.enqueue(value);
         end();
+        if (done) return controller.close();
         await reader.cancel();
         controller.error(tooLarge(url, limits));
       } catch (error) {
