@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -128,7 +128,7 @@ class Workspace {
   ): Promise<string | undefined> {
     if (revision.source_revision_config.source_tarball_path === undefined) return undefined;
     const file = join(directory, 'source.tar.gz');
-    if (await exists(file)) return file;
+    if (existsSync(file)) return file;
     const bytes = await source();
     if (!bytes) throw new StepFailed('Nothing was uploaded to source_tarball_path.');
     await pipeline(Readable.from(bytes), createWriteStream(file, { mode: 0o600 }), { signal });
@@ -167,11 +167,4 @@ class Workspace {
 async function builtImage(directory: string): Promise<string | undefined> {
   const text = await readFile(join(directory, 'image'), 'utf8').catch(() => '');
   return text.trim() || undefined;
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

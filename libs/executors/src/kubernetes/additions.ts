@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { type RevisionAssignment, StepFailed } from '../port/executor';
-import type { Manifests } from './manifests';
+import { type Manifests, manifests, type Place } from './manifests';
 import { filled, overlaid, type Overlay } from './overlay';
 
-type Owner = Pick<RevisionAssignment, 'tenantId' | 'deploymentId'>;
+type Wanted = Pick<RevisionAssignment, 'tenantId' | 'deploymentId' | 'name' | 'revision'>;
 
 /** Kinds of objects that can lead requests to an agent. */
 export const ROUTE_KINDS = [
@@ -19,38 +19,40 @@ export interface AdditionsSettings {
   readonly route?: string;
 }
 
-/** Additions of the operator to the objects of deployments. */
-export class Additions {
-  private constructor(
-    private readonly overlays: readonly Overlay[],
-    private readonly template: KubernetesObject | undefined,
-  ) {}
-
-  /** @throws StepFailed naming the setting that cannot be used */
-  static async read({ overlay, route }: AdditionsSettings): Promise<Additions> {
-    const overlays = await documents('KUBERNETES_OVERLAY', overlay);
-    for (const { metadata } of overlays) {
-      if (metadata?.name === undefined && metadata?.namespace === undefined) continue;
-      throw new StepFailed('KUBERNETES_OVERLAY must not have metadata.name or metadata.namespace.');
-    }
-    const [template, ...more] = await documents('KUBERNETES_ROUTE', route);
-    const kinds = ROUTE_KINDS.map(({ kind }) => kind);
-    if (template && (more.length > 0 || !kinds.includes(template.kind))) {
-      throw new StepFailed(`KUBERNETES_ROUTE must be one object of the kind ${kinds.join(' or ')}.`);
-    }
-    return new Additions(overlays, template);
+/** Reads the additions of the operator. @throws StepFailed naming the setting that cannot be used */
+export async function additionsOf({ overlay, route }: AdditionsSettings) {
+  const overlays = await documents('KUBERNETES_OVERLAY', overlay);
+  for (const { metadata } of overlays) {
+    if (metadata?.name === undefined && metadata?.namespace === undefined) continue;
+    throw new StepFailed('KUBERNETES_OVERLAY must not have metadata.name or metadata.namespace.');
   }
-
-  /** Returns the objects of a revision with what overlays add, and with the one that leads requests to the agent. */
-  to({ wanted, unwanted }: Manifests, { tenantId, deploymentId }: Owner): Manifests {
-    const service = wanted.find(({ kind }) => kind === 'Service');
-    const { name = '', namespace = '', labels } = service?.metadata ?? {};
-    const values = { workspace_id: tenantId, deployment_id: deploymentId, name, namespace };
-    const route = this.template && filled(this.template, values);
-    const metadata = { ...route?.metadata, name, namespace, labels: { ...route?.metadata?.labels, ...labels } };
-    const all = route ? [...wanted, { ...route, metadata }] : wanted;
-    return { wanted: all.map((object) => overlaid(object, this.overlays, values)), unwanted };
+  const [template, ...more] = await documents('KUBERNETES_ROUTE', route);
+  const kinds = ROUTE_KINDS.map(({ kind }) => kind);
+  if (template && (more.length > 0 || !kinds.includes(template.kind))) {
+    throw new StepFailed(`KUBERNETES_ROUTE must be one object of the kind ${kinds.join(' or ')}.`);
   }
+  return { overlays, template };
+}
+
+/**
+ * Returns the objects of a revision with what overlays add, and with the one that leads requests to the agent. Without
+ * `secrets`, their values are empty. @throws StepFailed naming the setting that cannot be used
+ */
+export async function objectsOf(
+  revision: Wanted,
+  place: Place,
+  settings: AdditionsSettings,
+  secrets: ReadonlyMap<string, string> = new Map(revision.revision.secrets.map(({ name }) => [name, ''])),
+): Promise<Manifests> {
+  const { overlays, template } = await additionsOf(settings);
+  const { wanted, unwanted } = manifests(revision, place, secrets);
+  const service = wanted.find(({ kind }) => kind === 'Service');
+  const { name = '', namespace = '', labels } = service?.metadata ?? {};
+  const values = { workspace_id: revision.tenantId, deployment_id: revision.deploymentId, name, namespace };
+  const route = template && filled(template, values);
+  const metadata = { ...route?.metadata, name, namespace, labels: { ...route?.metadata?.labels, ...labels } };
+  const all = route ? [...wanted, { ...route, metadata }] : wanted;
+  return { wanted: all.map((object) => overlaid(object, overlays, values)), unwanted };
 }
 
 /** Returns the address of an agent whose requests an object leads to it; undefined when it names no host. */

@@ -63,15 +63,21 @@ export function endOf(name: string, { reason, exitCode }: V1ContainerStateTermin
 }
 
 /** A pod of which nothing is told but what keeps it from running: no end that is over, and no message of a program. */
-export function withoutPastEnds({ metadata, status, ...pod }: V1Pod, { looping }: PodEnds): V1Pod {
-  const plain = (container: V1ContainerStatus): V1ContainerStatus => {
+export function withoutPastEnds(pod: V1Pod, { looping }: PodEnds): V1Pod {
+  return withContainers(pod, (container) => {
     const { name, state, lastState } = container;
     const isPast = state?.running !== undefined && !looping.has(name);
     return { ...container, state: withoutMessage(state), lastState: isPast ? undefined : withoutMessage(lastState) };
-  };
-  const containerStatuses = status?.containerStatuses?.map(plain);
-  const initContainerStatuses = status?.initContainerStatuses?.map(plain);
-  return { ...pod, metadata, status: { ...status, containerStatuses, initContainerStatuses } };
+  });
+}
+
+export function withContainers(
+  { status, ...pod }: V1Pod,
+  change: (one: V1ContainerStatus) => V1ContainerStatus,
+): V1Pod {
+  const containerStatuses = status?.containerStatuses?.map(change);
+  const initContainerStatuses = status?.initContainerStatuses?.map(change);
+  return { ...pod, status: { ...status, containerStatuses, initContainerStatuses } };
 }
 
 export function containersOf(status: V1Pod['status']): V1ContainerStatus[] {

@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ControlAction } from '@fairlead/contracts';
-import { Additions, type AdditionsSettings, addressOf } from './additions';
+import { additionsOf, type AdditionsSettings, addressOf, objectsOf } from './additions';
 import type { ProcessHealth } from '../port/process-health.schema';
 import { EndedPods, type PodEnds } from './ended-pods';
 import { ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
@@ -17,7 +17,6 @@ import {
   type Upkeep,
 } from '../port/executor';
 import { selector } from './labels';
-import { manifests } from './manifests';
 import { ObjectsClient } from './objects.client';
 import { podHealth, sumOf } from './pod-health';
 import { namespaceOf, type PlaceSettings, placeOf } from './place';
@@ -66,7 +65,7 @@ export class KubernetesExecutor extends Executor {
 
   override async check(signal: AbortSignal): Promise<string | undefined> {
     try {
-      await Additions.read(this.settings);
+      await additionsOf(this.settings);
       await this.cluster.ping({ signal });
       for (const name of this.settings.namespaces.fixed) await this.cluster.requireNamespace(name, { signal });
       return undefined;
@@ -123,9 +122,7 @@ export class KubernetesExecutor extends Executor {
   private async observe(assignment: RevisionAssignment, step: Step): Promise<Observation> {
     const place = placeOf(assignment, this.settings);
     const { namespace } = place;
-    const names = new Map(assignment.revision.secrets.map(({ name }) => [name, '']));
-    const additions = await Additions.read(this.settings);
-    const { wanted } = additions.to(manifests(assignment, place, names), assignment);
+    const { wanted } = await objectsOf(assignment, place, this.settings);
     const drift = await this.objects.differences(wanted, assignment, namespace, step);
     const trouble = await this.watch.trouble(wanted, assignment, namespace, step, this.ended);
     const pods = await this.pods(assignment, namespace, step.signal);
@@ -150,8 +147,7 @@ export class KubernetesExecutor extends Executor {
     const { namespace } = place;
     await this.cluster.requireNamespace(namespace, step);
     const secrets = await assignment.secrets();
-    const additions = await Additions.read(this.settings);
-    const { wanted, unwanted } = additions.to(manifests(assignment, place, secrets), assignment);
+    const { wanted, unwanted } = await objectsOf(assignment, place, this.settings, secrets);
     await this.objects.put(wanted, unwanted, assignment, step);
     const address = wanted.map(addressOf).find((known) => known !== undefined);
     if (address !== undefined) await step.log('INFO', `Its address is ${address}.`);

@@ -1,10 +1,9 @@
 import type { PlannedRevision, Rehearsal, RolloutPlans } from '@fairlead/contracts';
 import { NamespaceProblem, TimeLimit } from '@fairlead/schema';
-import { Additions } from './additions';
+import { objectsOf } from './additions';
 import { type Call, ClusterClient } from './cluster.client';
 import { ExecutorUnreachable, StepFailed } from '../port/executor';
 import type { KubernetesSettings } from './kubernetes-executor';
-import { manifests } from './manifests';
 import { placeOf } from './place';
 
 /** Time limit of the cluster for a dry run (ms). */
@@ -47,9 +46,7 @@ export class KubernetesPlans implements RolloutPlans {
   private async apply(planned: PlannedRevision, call: Call): Promise<void> {
     const place = placeOf(planned, this.settings);
     await this.cluster.requireNamespace(place.namespace, call);
-    const names = planned.revision.secrets.map(({ name }) => [name, ''] as const);
-    const additions = await Additions.read(this.settings);
-    const { wanted } = additions.to(manifests(planned, place, new Map(names)), planned);
+    const { wanted } = await objectsOf(planned, place, this.settings);
     for (const object of wanted) await this.cluster.apply(object, call, true);
   }
 }

@@ -35,7 +35,7 @@ export interface Place {
   readonly level: PodSecurityLevel;
   /** HTTP path at which agents answer when they are ready; their port is tried when absent. */
   readonly healthPath?: string;
-  /** Labels of the nodes that pods run on. */
+  /** Labels of the nodes that pods run on; absent: any node. */
   readonly nodes?: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
+import { isObject } from '@fairlead/schema';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -63,8 +64,4 @@ function isNamed(value: unknown): value is Named {
 
 function named(list: readonly unknown[], name: string): unknown {
   return list.find((element) => isNamed(element) && element.name === name);
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

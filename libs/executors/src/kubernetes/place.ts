@@ -7,13 +7,9 @@ import { type PodRules, podProblems } from './pod-rules';
 const MOST_PROBLEMS = 10;
 
 /** Settings of the operator about the place where deployments run. */
-export interface PlaceSettings {
+export interface PlaceSettings extends Pick<Place, 'healthPath' | 'nodes'> {
   readonly namespaces: Namespaces;
   readonly rules: PodRules;
-  /** HTTP path at which agents answer when they are ready; their port is tried when absent. */
-  readonly healthPath?: string;
-  /** Labels of the nodes that pods run on; absent: any node. */
-  readonly nodes?: Readonly<Record<string, string>>;
 }
 
 /** Returns where a revision runs. @throws StepFailed when its workspace may not have it so */

@@ -1,6 +1,6 @@
 import type { RevisionSpec } from '@fairlead/contracts';
 import { type AllowList, OUR_PREFIX } from '@fairlead/schema';
-import { type PodSecurityLevel, securityProblems } from './pod-security';
+import { isTold, membersOf, type PodSecurityLevel, securityProblems } from './pod-security';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -173,12 +173,4 @@ function* only(members: Members, known: readonly string[], path: string): Genera
 function each(list: unknown, path: string): [path: string, members: Members][] {
   if (!Array.isArray(list)) return [];
   return list.map((element, index) => [`${path}[${index}]`, membersOf(element)]);
-}
-
-function membersOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null ? (value as Members) : {};
-}
-
-function isTold(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

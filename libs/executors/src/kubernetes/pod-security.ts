@@ -17,7 +17,7 @@ const MEMBERS = [
 
 /** Returns what a container of a level gets where its own security context says nothing else. */
 export function securityContextFor(level: PodSecurityLevel, own: unknown): Members | undefined {
-  const given = own === undefined || own === null ? undefined : (own as Members);
+  const given = isTold(own) ? (own as Members) : undefined;
   if (level !== 'restricted') return given;
   const { add } = membersOf(given?.capabilities);
   // Kubernetes takes null for absent, and would use its own default.
@@ -36,7 +36,7 @@ export function securityContextFor(level: PodSecurityLevel, own: unknown): Membe
  * of the member.
  */
 export function* securityProblems(level: PodSecurityLevel, context: unknown): Generator<string> {
-  if (context === undefined || context === null || level === 'privileged') return;
+  if (!isTold(context) || level === 'privileged') return;
   const given = membersOf(context);
   for (const member of Object.keys(given)) {
     if (!MEMBERS.includes(member)) yield `${member} is not allowed.`;
@@ -74,10 +74,11 @@ function* restrictedProblems({ allowPrivilegeEscalation, runAsNonRoot, runAsUser
   if (runAsUser === 0) yield 'runAsUser must not be 0.';
 }
 
-function isTold(value: unknown): boolean {
+/** Returns true for a member that is there: Kubernetes takes null for absent. */
+export function isTold(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function membersOf(value: unknown): Members {
+export function membersOf(value: unknown): Members {
   return typeof value === 'object' && value !== null ? (value as Members) : {};
 }

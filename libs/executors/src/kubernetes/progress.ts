@@ -1,5 +1,6 @@
-import type { CoreV1Event, V1ContainerStatus, V1Deployment, V1Pod } from '@kubernetes/client-node';
+import type { CoreV1Event, V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { StepFailed } from '../port/executor';
+import { withContainers } from './ended-pods';
 import { type Trouble, troublesOf } from './pod-troubles';
 
 /** Durations in milliseconds. */
@@ -89,18 +90,15 @@ export class Progress {
   }
 
   /** The pod without the former ends of containers that have run for long enough since. */
-  private withoutPast({ metadata, status, ...pod }: V1Pod, now: number): V1Pod {
-    const steady = (container: V1ContainerStatus): V1ContainerStatus => {
+  private withoutPast(pod: V1Pod, now: number): V1Pod {
+    return withContainers(pod, (container) => {
       const { name, state, lastState, restartCount } = container;
       if (!state?.running || !lastState?.terminated) return container;
-      const key = `${metadata?.name}/${name}/${restartCount}`;
+      const key = `${pod.metadata?.name}/${name}/${restartCount}`;
       const since = this.restarted.get(key) ?? now;
       this.restarted.set(key, since);
       return now - since >= this.patience.steady ? { ...container, lastState: undefined } : container;
-    };
-    const containerStatuses = status?.containerStatuses?.map(steady);
-    const initContainerStatuses = status?.initContainerStatuses?.map(steady);
-    return { ...pod, metadata, status: { ...status, containerStatuses, initContainerStatuses } };
+    });
   }
 }
 

@@ -111,21 +111,20 @@ export class AppLauncher {
       };
       return {
         ...common,
-        run: (env, port, told) => this.containers.start({ ...wanted, env, port }, told),
-        runCommand: (env, command, told) => this.containers.start({ ...wanted, env, command }, told),
+        run: (env, what, told) => this.containers.start({ ...wanted, env, ...what }, told),
       };
     }
     const cwd = join(folder.build(build), recipe.folder);
     const limit = (pid: number) => this.groups.limit(pid, { cores, memory, processes: PROGRAM_PROCESSES });
     return {
       ...common,
-      run: async (env, port, told) => {
-        const words = within(cwd, ['/bin/sh', '-c', recipe.start]);
-        const started = folder.start(words, { ...env, PORT: String(port) });
+      run: async (env, { port, command = ['/bin/sh', '-c', recipe.start] }, told) => {
+        const started = folder.start(within(cwd, command), {
+          ...env,
+          ...(port !== undefined && { PORT: String(port) }),
+        });
         return new AppProcess({ ...started, port, memory, limit }, told);
       },
-      runCommand: async (env, words, told) =>
-        new AppProcess({ ...folder.start(within(cwd, words), env), memory, limit }, told),
     };
   }
 

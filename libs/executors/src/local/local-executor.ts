@@ -14,7 +14,8 @@ import {
 } from '../port/executor';
 import type { ProcessHealth } from '../port/process-health.schema';
 import type { ProgramLine } from '../port/line-level';
-import type { AppFolder } from './isolation/app-folders.store';
+import type { Chosen } from './app-launcher';
+import type { AppFolder, StartedRevision } from './isolation/app-folders.store';
 import { leastOf, megabytes, wantsToStayAwake } from './isolation/app-sizes';
 import type { LocalApps } from './local-apps';
 import { NO_ENGINE } from './containers/containers.client';
@@ -66,7 +67,7 @@ export class LocalExecutor extends Executor {
   async prepare(): Promise<void> {}
 
   rollOut(assignment: RevisionAssignment): RolloutSteps {
-    const { deploymentId, tenantId, name, config, revision, commit } = assignment;
+    const { deploymentId, config, revision, commit } = assignment;
     const { image_uri } = revision.source_revision_config;
     if (isContainer(revision.source) && image_uri !== undefined) return this.rollOutImage(assignment, image_uri);
     const { source_tarball_path, graph_config_path } = revision.source_revision_config;
@@ -77,25 +78,12 @@ export class LocalExecutor extends Executor {
     return {
       build: (step) => this.build(assignment, build, wanted, step),
       deploy: async (step) => {
-        const { signal, log } = step;
         requireRunnable(assignment);
-        const recipe = this.programs.folders.of(deploymentId).recipe(build);
+        const folder = this.programs.folders.of(deploymentId);
+        const recipe = folder.recipe(build);
         if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
-        this.requireScale(recipe, revision.resource_spec);
-        const secrets = await assignment.secrets();
-        const set = Object.keys(this.programs.folders.of(deploymentId).environmentOf(build, recipe));
-        const given = { secrets: secrets.keys(), traced: true, set };
-        for (const text of withoutEffect(revision, given)) await log('WARNING', text);
-        const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
-        const chosen = { revision: started, secrets, sizes: revision.resource_spec };
-        if (recipe.release !== undefined) {
-          const folder = this.programs.folders.of(deploymentId);
-          const place = { folder, name: build, recipe, env: this.programs.launcher.environment(chosen) };
-          await this.run({ run: recipe.release, hint: RELEASE_FAILED }, place, step);
-        }
-        await log('INFO', `Starts: ${recipe.start}`);
-        await this.activate(chosen, { signal, log });
-        await log('INFO', this.readyAt(tenantId, deploymentId, name));
+        const given = { traced: true, set: Object.keys(folder.environmentOf(build, recipe)) };
+        await this.deploy(assignment, { build, recipe }, given, `Starts: ${recipe.start}`, step);
       },
       close: async () => undefined,
     };
@@ -112,7 +100,6 @@ export class LocalExecutor extends Executor {
   }
 
   private rollOutImage(assignment: RevisionAssignment, reference: string): RolloutSteps {
-    const { deploymentId, tenantId, name, revision } = assignment;
     const { containers, limits } = this.programs;
     let image: ContainerImage | undefined;
     return {
@@ -120,33 +107,42 @@ export class LocalExecutor extends Executor {
         // Without an engine the revision cannot be deployed, which is said then.
         if (await containers.engine()) image = await containers.pull(reference, limits.disk, step);
       },
-      deploy: async ({ signal, log }) => {
+      deploy: async (step) => {
         if (!image) throw new StepFailed(NO_ENGINE);
-        this.requireScale(CONTAINER, revision.resource_spec);
-        requireNoReferences(revision);
-        const secrets = await assignment.secrets();
-        const given = { secrets: secrets.keys(), traced: await containers.canTrace(image) };
-        for (const text of withoutEffect(revision, given)) await log('WARNING', text);
-        await log('INFO', `Starts ${image.id}, which should listen at port ${image.port}.`);
-        const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build: image.id };
-        const chosen = { revision: { ...started, recipe: CONTAINER, image }, secrets, sizes: revision.resource_spec };
-        try {
-          await this.activate(chosen, { signal, log });
-        } catch (error) {
-          // The image of a revision that has failed for good would stay for ever.
-          if (error instanceof StepFailed) await this.programs.removeImages([chosen.revision]).catch(() => undefined);
-          throw error;
-        }
-        await log('INFO', this.readyAt(tenantId, deploymentId, name));
+        const starts = `Starts ${image.id}, which should listen at port ${image.port}.`;
+        const given = { traced: await containers.canTrace(image) };
+        await this.deploy(assignment, { build: image.id, recipe: CONTAINER, image }, given, starts, step);
       },
       close: async () => undefined,
     };
   }
 
-  private async activate(
-    chosen: Parameters<LocalApps['activate']>[0],
-    { signal, log }: Pick<Step, 'signal' | 'log'>,
+  private async deploy(
+    assignment: RevisionAssignment,
+    program: Pick<StartedRevision, 'build' | 'recipe' | 'image'>,
+    given: Omit<Given, 'secrets'>,
+    starts: string,
+    step: Step,
   ): Promise<void> {
+    const { deploymentId, tenantId, name, revision } = assignment;
+    const { build, recipe, image } = program;
+    this.requireScale(recipe, revision.resource_spec);
+    if (image) requireNoReferences(revision);
+    const secrets = await assignment.secrets();
+    for (const text of withoutEffect(revision, { ...given, secrets: secrets.keys() })) await step.log('WARNING', text);
+    const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, ...program };
+    const chosen = { revision: started, secrets, sizes: revision.resource_spec };
+    if (recipe.release !== undefined) {
+      const folder = this.programs.folders.of(deploymentId);
+      const place = { folder, name: build, recipe, env: this.programs.launcher.environment(chosen) };
+      await this.run({ run: recipe.release, hint: RELEASE_FAILED }, place, step);
+    }
+    await step.log('INFO', starts);
+    await this.activate(chosen, step);
+    await step.log('INFO', this.readyAt(tenantId, deploymentId, name));
+  }
+
+  private async activate(chosen: Chosen, { signal, log }: Step): Promise<void> {
     const { revision, sizes } = chosen;
     if (wantsToStayAwake(sizes) && !this.programs.kept.mayStayAwake(revision, sizes))
       await log('WARNING', SLEEPS_ALL_THE_SAME);
@@ -154,6 +150,10 @@ export class LocalExecutor extends Executor {
     const say = (text: string) => void (isStarting && log('WARNING', text));
     try {
       await this.programs.activate({ ...chosen, say }, signal);
+    } catch (error) {
+      // The image of a revision that has failed for good would stay for ever.
+      if (error instanceof StepFailed) await this.programs.removeImages([revision]).catch(() => undefined);
+      throw error;
     } finally {
       isStarting = false;
     }

@@ -5,9 +5,10 @@ import { Delete, Get, Injectable, Patch, Post, Put, Req, Res } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppSockets } from './app-sockets.client';
 import { type Kind, pathOf, reachedAt, responseHeaders } from './app-headers.client';
-import { connectTo, forward } from './app-requests.client';
+import { forward } from './app-requests.client';
 import { LocalApps } from '../local-apps';
 import { AppUnavailable } from '../running/app-runner';
+import { connectTo } from '../running/readiness.client';
 import type { Entered } from '../running/serving';
 
 /** Headers of our answers that say what a page may do: there the program says it. */

@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Kind, pathOf, type Reached, requestHeaders } from './app-headers.client';
@@ -11,15 +11,6 @@ const DROPPED_BYTES = 64 * 1024 ** 2;
 const DROPPED_MS = 30_000;
 /** Time for a client that sends more to read its response before its connection is closed (ms). */
 const LINGER_MS = 2000;
-
-/** A connection to a port of this machine; undefined when nothing takes it, so that nothing was sent. */
-export function connectTo(port: number): Promise<Socket | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket.once('connect', () => resolve(socket));
-    socket.on('error', () => resolve(undefined));
-  });
-}
 
 /**
  * Sends a request on through a connection of its own, until its client is gone: a program may close one that is kept at the

@@ -5,7 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Reached, responseHeaders } from './app-headers.client';
-import { connectTo, forward } from './app-requests.client';
+import { connectTo } from '../running/readiness.client';
+import { forward } from './app-requests.client';
 
 const REACHED: Reached = { proto: 'http', host: 'x', prefix: '/apps/one', for: '192.0.2.1' };
 const portOf = (server: Server) => (server.address() as AddressInfo).port;

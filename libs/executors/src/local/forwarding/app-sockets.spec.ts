@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { until } from '@fairlead/postgres/testing';
 import { AppSockets } from './app-sockets.client';
-import { connectTo } from './app-requests.client';
+import { connectTo } from '../running/readiness.client';
 import { FrameFollower } from './frame-follower';
 
 const REACHED = { proto: 'http', host: 'x', prefix: '/apps/one', for: '192.0.2.1' };

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import { isObject, type Members, NoRecipe } from './source-tree';
+import { isObject } from '@fairlead/schema';
+import { type Members, NoRecipe } from './source-tree';
 
 type Language = 'node' | 'python';
 

@@ -1,14 +1,7 @@
 import { posix } from 'node:path';
+import { isObject } from '@fairlead/schema';
 import { type Manager, managerOf } from './package-manager';
-import {
-  type Command,
-  inFolder,
-  isObject,
-  type Members,
-  quotedAlways,
-  readObject,
-  type SourceTree,
-} from './source-tree';
+import { type Command, inFolder, type Members, quotedAlways, readObject, type SourceTree } from './source-tree';
 import { dependenciesOf, type Package, type Workspace, workspaceOf } from './workspace';
 
 export interface NodeProject {

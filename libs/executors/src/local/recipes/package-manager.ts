@@ -1,5 +1,6 @@
 import { parse } from 'yaml';
-import { type Command, installOwn, isObject, type Members, NoRecipe, ownFolder, type SourceTree } from './source-tree';
+import { isObject } from '@fairlead/schema';
+import { type Command, installOwn, type Members, NoRecipe, ownFolder, type SourceTree } from './source-tree';
 
 type ManagerName = 'npm' | 'pnpm' | 'yarn';
 

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
+import { isObject } from '@fairlead/schema';
 import {
   type Command,
   hasFolder,
   inFolder,
-  isObject,
   type Members,
   NoRecipe,
   quoted,

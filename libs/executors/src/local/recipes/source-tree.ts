@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { isObject } from '@fairlead/schema';
 
 /** The source of a revision, as far as it says how to build and start it. Paths are relative to its root. */
 export interface SourceTree {
@@ -46,10 +47,6 @@ export function parseObject(path: string, text: string): Members {
     // Said below.
   }
   throw new NoRecipe(`${path} is not a JSON object.`);
-}
-
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function stringsOf(value: unknown): string[] {

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
+import { isObject } from '@fairlead/schema';
 import { parsedYaml } from './package-manager';
-import { isObject, type Members, NoRecipe, readObject, type SourceTree, stringsOf, upwards } from './source-tree';
+import { type Members, NoRecipe, readObject, type SourceTree, stringsOf, upwards } from './source-tree';
 
 export interface Package {
   readonly folder: string;

@@ -54,7 +54,7 @@ export class AppCommand implements CommandPlace {
     let command: RunningProgram | undefined;
     try {
       over.throwIfAborted();
-      command = await program.runCommand(this.launch.env, words, (level, text) =>
+      command = await program.run(this.launch.env, { command: words }, (level, text) =>
         take(level === 'INFO' ? 'stdout' : 'stderr', text),
       );
       const { stop, ended } = { stop: () => void command!.stop(), ended: command.ended };

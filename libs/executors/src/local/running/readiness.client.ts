@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StepFailed } from '../../port/executor';
 import { listeningUsers } from '../isolation/process-use.client';
@@ -94,10 +94,15 @@ export function answers(
   });
 }
 
-export function connects(port: number): Promise<boolean> {
+/** A connection to a port of this machine; undefined when nothing takes it, so that nothing was sent. */
+export function connectTo(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => (socket.destroy(), resolve(true)));
-    socket.once('error', () => resolve(false));
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.once('connect', () => resolve(socket));
+    socket.on('error', () => resolve(undefined));
   });
+}
+
+export async function connects(port: number): Promise<boolean> {
+  return (await connectTo(port))?.destroy() !== undefined;
 }

@@ -3,6 +3,7 @@ import type { ProcessHealth } from '../../port/process-health.schema';
 import type { AppLogs } from './app-logs';
 import type { AppReplica, ReplicaRecord } from './app-replica';
 import type { Runnable, Serving } from './serving';
+import { waitingFor } from './wanted-port';
 
 type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
 
@@ -92,7 +93,11 @@ export class RunnerState {
     if (running?.trouble) return { ...seen, state: 'UNRESPONSIVE' as const, reason: running.trouble };
     if (running) return { ...seen, state: 'RUNNING' as const, reason: null };
     const noRoom = !replica && !isStarting && 'There is no room for it now.';
-    return { ...seen, state: 'STARTING' as const, reason: noRoom || (last_error ?? conditionOf(awaited)) };
+    return {
+      ...seen,
+      state: 'STARTING' as const,
+      reason: noRoom || (last_error ?? waitingFor({ health: awaited?.revision.recipe.health })),
+    };
   }
 
   private crashing(failures: number): string {
@@ -100,13 +105,6 @@ export class RunnerState {
     const said = line === '' ? (this.lastError ?? 'It wrote nothing.') : `last line: ${line}`;
     return crashLoopText(failures, said);
   }
-}
-
-function conditionOf(program: Runnable | undefined): string {
-  const health = program?.revision.recipe.health;
-  return health === undefined
-    ? 'It is waited until the program listens at the port that PORT names.'
-    : `It is waited until the program answers GET ${health} at the port that PORT names.`;
 }
 
 function spareOf(running: Serving | undefined) {

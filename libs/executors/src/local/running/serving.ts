@@ -18,11 +18,10 @@ export interface Runnable {
   /** Closes a port to others; answers what opens it again. */
   readonly guard: (port: number) => Promise<() => void>;
   readonly launch: () => Launch;
-  /** Starts it with an environment at a port of this machine, and tells what it writes. @throws StepFailed */
-  readonly run: (env: Readonly<Record<string, string>>, port: number, told: TakeLevel) => Promise<RunningProgram>;
-  readonly runCommand: (
+  /** Starts it at a port of this machine, or a command in its place, and tells what that writes. @throws StepFailed */
+  readonly run: (
     env: Readonly<Record<string, string>>,
-    words: readonly string[],
+    what: { readonly port?: number; readonly command?: readonly string[] },
     told: TakeLevel,
   ) => Promise<RunningProgram>;
 }
@@ -146,7 +145,7 @@ async function startAtPort(
     open();
     ended();
   };
-  const process = await run(env, port, (stream, text) => output.write(stream, text)).catch((error: unknown) => {
+  const process = await run(env, { port }, (stream, text) => output.write(stream, text)).catch((error: unknown) => {
     over();
     throw error;
   });

@@ -9,8 +9,10 @@ interface Wanted {
 
 const MOST_NAMED = 5;
 
-export function waitingFor({ port, health, isContainer }: Wanted): string {
-  const where = isContainer ? 'at the port of its image' : `at port ${port} (the value of PORT)`;
+/** Says what a program that is being started has to do; without its port before that was chosen. */
+export function waitingFor({ port, health, isContainer }: Partial<Wanted>): string {
+  const own = port === undefined ? 'at the port that PORT names' : `at port ${port} (the value of PORT)`;
+  const where = isContainer ? 'at the port of its image' : own;
   return health === undefined
     ? `It is waited until the program listens ${where}.`
     : `It is waited until the program answers GET ${health} ${where}.`;
