@@ -1,18 +1,12 @@
-import type { MigrationClass } from '@fairlead/postgres';
+import type { EntityClass, MigrationClass } from '@fairlead/postgres';
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import { ComparativeExperimentEntity } from './comparative/comparative-experiment.entity';
-import { DatasetEntity, DatasetTagEntity, DatasetVersionEntity } from './datasets/dataset.entity';
-import { ExampleEntity } from './examples/example.entity';
-import {
-  AwaitedFeedbackEntity,
-  FeedbackChangeEntity,
-  FeedbackConfigEntity,
-  FeedbackEntity,
-  ReplacedFeedbackEntity,
-} from './feedback/feedback.entity';
-import { ReplacedRunEntity, RunAttachmentEntity, RunEntity } from './runs/run.entity';
-import { SessionEntity } from './sessions/session.entity';
-import { ShareEntity, ShareLinkEntity } from './sharing/share.entity';
+import * as comparative from './comparative/comparative-experiment.entity';
+import * as datasets from './datasets/dataset.entity';
+import * as examples from './examples/example.entity';
+import * as feedback from './feedback/feedback.entity';
+import * as runs from './runs/run.entity';
+import * as sessions from './sessions/session.entity';
+import * as shares from './sharing/share.entity';
 import * as experimentTables from './migrations/experiment-tables';
 import * as payloadTables from './migrations/payload-tables';
 import * as runTables from './migrations/run-tables';
@@ -21,30 +15,13 @@ import { experimentsView } from './experiments.projection';
 import { PayloadStore } from './storage/payload.store';
 import { PersistRuns } from './storage/persist-runs.consumer';
 
-export const experimentsEntities = [
-  ComparativeExperimentEntity,
-  DatasetEntity,
-  DatasetTagEntity,
-  DatasetVersionEntity,
-  ExampleEntity,
-  AwaitedFeedbackEntity,
-  FeedbackChangeEntity,
-  FeedbackConfigEntity,
-  FeedbackEntity,
-  ReplacedFeedbackEntity,
-  ReplacedRunEntity,
-  RunAttachmentEntity,
-  RunEntity,
-  SessionEntity,
-  ShareEntity,
-  ShareLinkEntity,
-];
+export const experimentsEntities = [comparative, datasets, examples, feedback, runs, sessions, shares].flatMap((file) =>
+  Object.values<EntityClass>(file),
+);
 
-export const experimentsMigrations: MigrationClass[] = [
-  ...Object.values(experimentTables),
-  ...Object.values(runTables),
-  ...Object.values(payloadTables),
-];
+export const experimentsMigrations = [experimentTables, runTables, payloadTables].flatMap((file) =>
+  Object.values<MigrationClass>(file),
+);
 
 export function experimentsReadModels(store: EventStore): ReadModel[] {
   return [

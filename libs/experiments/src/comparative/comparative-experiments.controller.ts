@@ -93,8 +93,7 @@ export class ComparativeExperimentsController {
     const id = given.id ?? newId();
     const data = { dataset_id, experiment_ids, ...membersOf(given, sent) };
     await this.comparisons.run(context, id, createComparison(id, data));
-    const { created_at: created, modified_at: modified } = data;
-    return json(comparativeMembers({ ...data, id, tenant_id: tenantId, created, modified }));
+    return json(comparativeMembers({ ...data, id, tenant_id: tenantId }));
   }
 
   @Delete('comparative/:comparative_experiment_id')

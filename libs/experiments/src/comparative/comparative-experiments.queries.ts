@@ -14,17 +14,15 @@ interface ComparativeQuery {
   readonly limit: number;
 }
 
-/** A comparative experiment as its row gives it; times are ISO texts, `extra` JSON text. */
 interface ComparativeRow extends Omit<ComparativeExperimentEntity, 'experiment_ids' | 'created_at' | 'modified_at'> {
-  readonly created: string;
-  readonly modified: string;
+  readonly created_at: string;
+  readonly modified_at: string;
 }
 
 interface ListedRow extends ComparativeRow {
   readonly experiments: readonly { readonly id: string; readonly name: string }[];
 }
 
-/** The comparative experiments of a dataset that match, each as JSON text. */
 export async function listComparativeExperiments(
   pool: Pool,
   tenantId: string,
@@ -37,8 +35,8 @@ export async function listComparativeExperiments(
   if (query.name) conditions.push(`c.name = ${parameters.add(query.name)}`);
   if (query.name_contains) conditions.push(`c.name ilike ${parameters.add(containing(query.name_contains))}`);
   const { rows } = await pool.query<ListedRow>(
-    `select c.id, c.tenant_id, c.dataset_id, c.name, c.description, c.extra, ${isoTime('c.created_at')} as created,
-       ${isoTime('c.modified_at')} as modified,
+    `select c.id, c.tenant_id, c.dataset_id, c.name, c.description, c.extra, ${isoTime('c.created_at')} as created_at,
+       ${isoTime('c.modified_at')} as modified_at,
        coalesce((select json_agg(json_build_object('id', s.id, 'name', s.name) order by array_position(c.experiment_ids, s.id))
          from sessions s where s.id = any(c.experiment_ids) and s.tenant_id = c.tenant_id), '[]') as experiments
      from comparative_experiments c where ${all(conditions)}
@@ -66,8 +64,8 @@ export function comparativeMembers(row: ComparativeRow): Record<string, string> 
     name: text(row.name),
     description: text(row.description),
     tenant_id: text(row.tenant_id),
-    created_at: text(row.created),
-    modified_at: text(row.modified),
+    created_at: text(row.created_at),
+    modified_at: text(row.modified_at),
     reference_dataset_id: text(row.dataset_id),
     extra: raw(row.extra),
   };

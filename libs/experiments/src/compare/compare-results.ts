@@ -24,7 +24,6 @@ export async function compareKey(table: ScoreTable, key: string, direction: Dire
   return { key, kind, direction, ...(values && { label_values: Object.fromEntries(values) }), results };
 }
 
-/** Returns `pass/fail` when all scores of a key are 0 or 1, else `numeric`. */
 export function kindOf({ experiments }: ScoreTable, key: string): KeyComparison['kind'] {
   const columns = experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
   return columns.every(({ passFail }) => passFail) && wholeMeans(columns) ? 'pass/fail' : 'numeric';

@@ -2,6 +2,8 @@ import type { Pool } from 'pg';
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
 import type { Comparison } from './comparisons.service';
+import type { ExampleEntity } from '../examples/example.entity';
+import type { RunEntity } from '../runs/run.entity';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { latencyOf } from '../common/sql';
 
@@ -29,22 +31,13 @@ export interface ComparedRow {
   readonly cells: readonly (Cell | null)[];
 }
 
-interface ExampleRow {
-  readonly id: string;
-  readonly name: string;
-  readonly inputs: string;
-  readonly outputs: string | null;
-}
+type ExampleRow = Pick<ExampleEntity, 'id' | 'name' | 'inputs' | 'outputs'>;
 
-interface RunRow {
-  readonly id: string;
-  readonly example_id: string;
-  readonly session_id: string;
-  readonly status: string;
+interface RunRow extends Pick<
+  RunEntity,
+  'id' | 'example_id' | 'session_id' | 'status' | 'error' | 'inputs' | 'outputs'
+> {
   readonly latency: number | null;
-  readonly error: string | null;
-  readonly inputs: string | null;
-  readonly outputs: string | null;
 }
 
 /** The texts of some rows of a comparison, in their order; `characters` cuts inputs, outputs and errors. */

@@ -45,11 +45,9 @@ const scoresOf = (session: string, keys: string) => `
   ) as lists`;
 
 interface Wanted {
-  /** Undefined for all. */
   readonly keys?: readonly string[];
   /** Every key that fits is read, these before the others; the rest is named in `unread`. */
   readonly first?: readonly string[];
-  /** The values of the labels of some keys. */
   readonly labelValues: (keys: readonly string[]) => Promise<ReadonlyMap<string, LabelValues>>;
 }
 

@@ -40,7 +40,6 @@ export function warningsOf(table: ScoreTable, keys: readonly string[], bounds: R
   return warnings;
 }
 
-/** The first warnings; when there are more, the last one says how many are left out. */
 export function keptWarnings(warnings: readonly Warning[]): Warning[] {
   if (warnings.length <= MOST_WARNINGS) return [...warnings];
   const kept = warnings.slice(0, MOST_WARNINGS - 1);

@@ -48,20 +48,16 @@ const counts = object('ComparisonCounts', {
   errored: note(int(), 'One of them failed and has no score.'),
   unscored: note(int(), 'One of them has no score.'),
 });
+const interval = object('Interval', {
+  low: note(num(), 'Lower end of the interval.'),
+  high: note(num(), 'Upper end of the interval.'),
+});
 const test = object('ComparisonTest', {
   interval_method: note(
     literal(['bonett-price', 'paired bootstrap, percentile', 'paired bootstrap, normal']),
     'How the interval was computed.',
   ),
-  interval: note(
-    nullable(
-      object('Interval', {
-        low: note(num(), 'Lower end of the interval.'),
-        high: note(num(), 'Upper end of the interval.'),
-      }),
-    ),
-    '95 % confidence interval of the difference; null with too few pairs.',
-  ),
+  interval: note(nullable(interval), '95 % confidence interval of the difference; null with too few pairs.'),
   method: note(literal(['exact sign test', 'paired bootstrap']), 'How `p` was computed.'),
   p: note(nullable(num()), 'Two-sided probability of such a difference by chance; null with too few pairs.'),
   n: note(int(), 'Number of pairs: rows that both experiments scored.'),
@@ -98,6 +94,23 @@ const labelShare = object('LabelShare', {
   p: note(num(), 'Probability of such a change by chance: exact sign test of `more` and `fewer`, two-sided.'),
 });
 export type LabelShare = Infer<typeof labelShare>;
+const labelTransition = object('LabelTransition', {
+  from: note(nullable(str()), 'Label in the baseline; null for one that is not among `values`.'),
+  to: note(nullable(str()), 'Label in the experiment; null for one that is not among `values`.'),
+  rows: note(
+    num(),
+    'Number of rows; every run of a row in the baseline is held against every run of it in the experiment.',
+  ),
+});
+const labelCounts = object('LabelCounts', {
+  rows: note(int(), 'Rows that either of the two has: the sum of all others.'),
+  same: note(int(), 'Rows whose labels have the same shares as in the baseline.'),
+  changed: note(int(), 'Rows with other labels than in the baseline, or with other shares of them.'),
+  missing: note(int(), 'Only the baseline has the row.'),
+  extra: note(int(), 'Only the experiment has the row.'),
+  errored: note(int(), 'One of them failed and has no label.'),
+  unscored: note(int(), 'One of them has no label.'),
+});
 const categoryResult = object('CategoryResult', {
   experiment: note(uuid(), 'Experiment that the result is about.'),
   scored: note(int(), 'Number of rows with a label.'),
@@ -107,18 +120,7 @@ const categoryResult = object('CategoryResult', {
     'Number of rows with each label, in the order of `values`. A row that was run three times, twice with one label and once with another, counts ⅔ and ⅓.',
   ),
   other: note(num(), 'Number of rows with any other label.'),
-  'row_counts?': note(
-    object('LabelCounts', {
-      rows: note(int(), 'Rows that either of the two has: the sum of all others.'),
-      same: note(int(), 'Rows whose labels have the same shares as in the baseline.'),
-      changed: note(int(), 'Rows with other labels than in the baseline, or with other shares of them.'),
-      missing: note(int(), 'Only the baseline has the row.'),
-      extra: note(int(), 'Only the experiment has the row.'),
-      errored: note(int(), 'One of them failed and has no label.'),
-      unscored: note(int(), 'One of them has no label.'),
-    }),
-    'What became of the rows; absent for the baseline, like all below.',
-  ),
+  'row_counts?': note(labelCounts, 'What became of the rows; absent for the baseline, like all below.'),
   'shares?': note(
     nullable(list(labelShare)),
     'How the share of each of `values` changed; null when no row has a label in both.',
@@ -129,16 +131,7 @@ const categoryResult = object('CategoryResult', {
   ),
   'verdict?': note(labelVerdict, '`changed` when `p` is below 0.05. It does not say which is better.'),
   'changes?': note(
-    list(
-      object('LabelTransition', {
-        from: note(nullable(str()), 'Label in the baseline; null for one that is not among `values`.'),
-        to: note(nullable(str()), 'Label in the experiment; null for one that is not among `values`.'),
-        rows: note(
-          num(),
-          'Number of rows; every run of a row in the baseline is held against every run of it in the experiment.',
-        ),
-      }),
-    ),
+    list(labelTransition),
     'From which label to which other one rows went, the most frequent first, at most 20.',
   ),
 });
@@ -205,45 +198,50 @@ const categoryComparison = object('CategoryComparison', {
   results: note(list(categoryResult), 'One result for each experiment, in the order of `experiments`.'),
 });
 export type CategoryComparison = Infer<typeof categoryComparison>;
+const experimentScoreResult = object('ExperimentScoreResult', {
+  experiment: note(uuid(), 'Experiment that the result is about.'),
+  value: note(nullable(num()), 'The score, the mean of several of the key; null without one.'),
+  scored: note(int(), 'Number of scores that `value` is the mean of.'),
+  values: note(record(int()), 'How often it has each value that is no score.'),
+  'structured?': note(
+    bool(),
+    'True when it has a value that is an object, a list or a long text, which is not compared; else absent.',
+  ),
+  'difference?': note(
+    nullable(num()),
+    '`value` minus that of the baseline; null where one of the two has none, absent for the baseline. One number each is not tested.',
+  ),
+});
 const experimentScore = object('ExperimentScore', {
   key: note(str(), 'Feedback key.'),
   direction: note(direction, 'Which scores are better.'),
-  results: note(
-    list(
-      object('ExperimentScoreResult', {
-        experiment: note(uuid(), 'Experiment that the result is about.'),
-        value: note(nullable(num()), 'The score, the mean of several of the key; null without one.'),
-        scored: note(int(), 'Number of scores that `value` is the mean of.'),
-        values: note(record(int()), 'How often it has each value that is no score.'),
-        'structured?': note(
-          bool(),
-          'True when it has a value that is an object, a list or a long text, which is not compared; else absent.',
-        ),
-        'difference?': note(
-          nullable(num()),
-          '`value` minus that of the baseline; null where one of the two has none, absent for the baseline. One number each is not tested.',
-        ),
-      }),
-    ),
-    'One result for each experiment, in the order of `experiments`.',
-  ),
+  results: note(list(experimentScoreResult), 'One result for each experiment, in the order of `experiments`.'),
 });
 export type ExperimentScores = Infer<typeof experimentScore>;
+const comparisonPage = object('ComparisonPage', {
+  offset: note(int(), 'Number of rows before this page.'),
+  next_offset: note(nullable(int()), 'Value for `offset` to get the next page; null on the last one.'),
+  total: note(int(), 'Number of rows that pass the filters.'),
+  filters: note(list(str()), 'The parameters `rows` of the request.'),
+  q: note(nullable(str()), 'The parameter `q` of the request; null without it.'),
+  sort: note(str(), 'How the rows are sorted: the parameter `sort` of the request, or its default.'),
+  place: note(
+    nullable(int()),
+    'Place of the row of `around` among all that pass the filters; null when it is not among them.',
+  ),
+  rows: note(list(row), 'Rows of this page, the worst regressions first, unless `sort` says otherwise.'),
+});
+const comparedExperiment = object('ComparedExperiment', {
+  id: note(uuid(), 'Identifier of the experiment.'),
+  name: note(str(), 'Name of the experiment.'),
+  run_count: note(int(), 'Number of its runs.'),
+  error_count: note(int(), 'Number of its runs that failed.'),
+  error_rate: note(nullable(num()), 'Share of its runs that failed, from 0 to 1; null without a run.'),
+  latency: note(latency, 'Latency of its runs.'),
+});
 export const comparison = object('Comparison', {
   ...comparedMembers,
-  experiments: note(
-    list(
-      object('ComparedExperiment', {
-        id: note(uuid(), 'Identifier of the experiment.'),
-        name: note(str(), 'Name of the experiment.'),
-        run_count: note(int(), 'Number of its runs.'),
-        error_count: note(int(), 'Number of its runs that failed.'),
-        error_rate: note(nullable(num()), 'Share of its runs that failed, from 0 to 1; null without a run.'),
-        latency: note(latency, 'Latency of its runs.'),
-      }),
-    ),
-    'The experiments, the baseline among them.',
-  ),
+  experiments: note(list(comparedExperiment), 'The experiments, the baseline among them.'),
   keys: note(list(keyComparison), 'The comparison by feedback key.'),
   categories: note(
     list(categoryComparison),
@@ -254,112 +252,73 @@ export const comparison = object('Comparison', {
     'Scores of the experiments as a whole (`summary_experiment_scores`), not of rows.',
   ),
   warnings: note(list(warning), 'What makes the comparison less sound.'),
-  page: note(
-    object('ComparisonPage', {
-      offset: note(int(), 'Number of rows before this page.'),
-      next_offset: note(nullable(int()), 'Value for `offset` to get the next page; null on the last one.'),
-      total: note(int(), 'Number of rows that pass the filters.'),
-      filters: note(list(str()), 'The parameters `rows` of the request.'),
-      q: note(nullable(str()), 'The parameter `q` of the request; null without it.'),
-      sort: note(str(), 'How the rows are sorted: the parameter `sort` of the request, or its default.'),
-      place: note(
-        nullable(int()),
-        'Place of the row of `around` among all that pass the filters; null when it is not among them.',
-      ),
-      rows: note(list(row), 'Rows of this page, the worst regressions first, unless `sort` says otherwise.'),
-    }),
-    'A page of rows.',
-  ),
+  page: note(comparisonPage, 'A page of rows.'),
 });
 
+const summarizedExperimentScore = object('SummarizedExperimentScore', {
+  key: note(nullable(str()), 'Feedback key; null where it did not fit.'),
+  values: note(list(nullable(num())), 'The score of each experiment as a whole; null without one.'),
+});
+const summarizedLabels = object('SummarizedLabels', {
+  experiment: note(int(), 'Place of the experiment in `experiments`, from 0.'),
+  same: note(int(), 'Rows whose labels have the same shares as in the baseline.'),
+  changed: note(int(), 'Rows with other labels than in the baseline, or with other shares of them.'),
+  p: note(
+    nullable(num()),
+    'The smallest `p` of all labels, corrected for their number; null when no row has a label in both.',
+  ),
+  verdict: note(labelVerdict, '`changed` when `p` is below 0.05.'),
+});
+const summarizedCategory = object('SummarizedCategory', {
+  key: note(nullable(str()), 'Feedback key; null where it did not fit.'),
+  results: note(list(summarizedLabels), 'Results of the experiments, without the baseline.'),
+});
+const summarizedResult = object('SummarizedResult', {
+  experiment: note(int(), 'Place of the experiment in `experiments`, from 0.'),
+  mean: note(nullable(num()), 'Mean over the rows with a score; null without a score.'),
+  'difference?': note(nullable(num()), 'Mean of the paired differences to the baseline; null without a pair.'),
+  'low?': note(nullable(num()), 'Lower end of the 95 % interval of the difference; null with too few pairs.'),
+  'high?': note(nullable(num()), 'Upper end of the 95 % interval of the difference; null with too few pairs.'),
+  'p?': note(nullable(num()), 'Two-sided probability of such a difference by chance; null with too few pairs.'),
+  'n?': note(int(), 'Number of pairs: rows that both experiments scored.'),
+  'verdict?': verdict,
+  'better?': note(int(), 'Rows with a better score than in the baseline.'),
+  'worse?': note(int(), 'Rows with a worse score than in the baseline.'),
+});
+const summarizedKey = object('SummarizedKey', {
+  key: note(nullable(str()), 'Feedback key; null where it did not fit.'),
+  direction: note(direction, 'Which scores are better.'),
+  results: note(list(summarizedResult), 'Results of the experiments.'),
+});
+const summarizedExperiment = object('SummarizedExperiment', {
+  id: note(uuid(), 'Identifier of the experiment.'),
+  name: note(nullable(str()), 'Name of the experiment; null where it did not fit.'),
+  errors: note(int(), 'Number of its runs that failed.'),
+  runs: note(int(), 'Number of its runs.'),
+  ...percentiles,
+});
 export const comparisonSummary = object('ComparisonSummary', {
   ...comparedMembers,
-  experiments: note(
-    list(
-      object('SummarizedExperiment', {
-        id: note(uuid(), 'Identifier of the experiment.'),
-        name: note(nullable(str()), 'Name of the experiment; null where it did not fit.'),
-        errors: note(int(), 'Number of its runs that failed.'),
-        runs: note(int(), 'Number of its runs.'),
-        ...percentiles,
-      }),
-    ),
-    'The experiments, the baseline among them.',
-  ),
-  keys: note(
-    list(
-      object('SummarizedKey', {
-        key: note(nullable(str()), 'Feedback key; null where it did not fit.'),
-        direction: note(direction, 'Which scores are better.'),
-        results: note(
-          list(
-            object('SummarizedResult', {
-              experiment: note(int(), 'Place of the experiment in `experiments`, from 0.'),
-              mean: note(nullable(num()), 'Mean over the rows with a score; null without a score.'),
-              'difference?': note(
-                nullable(num()),
-                'Mean of the paired differences to the baseline; null without a pair.',
-              ),
-              'low?': note(
-                nullable(num()),
-                'Lower end of the 95 % interval of the difference; null with too few pairs.',
-              ),
-              'high?': note(
-                nullable(num()),
-                'Upper end of the 95 % interval of the difference; null with too few pairs.',
-              ),
-              'p?': note(
-                nullable(num()),
-                'Two-sided probability of such a difference by chance; null with too few pairs.',
-              ),
-              'n?': note(int(), 'Number of pairs: rows that both experiments scored.'),
-              'verdict?': verdict,
-              'better?': note(int(), 'Rows with a better score than in the baseline.'),
-              'worse?': note(int(), 'Rows with a worse score than in the baseline.'),
-            }),
-          ),
-          'Results of the experiments.',
-        ),
-      }),
-    ),
-    'The comparison by feedback key, rounded.',
-  ),
-  categories: note(
-    list(
-      object('SummarizedCategory', {
-        key: note(nullable(str()), 'Feedback key; null where it did not fit.'),
-        results: note(
-          list(
-            object('SummarizedLabels', {
-              experiment: note(int(), 'Place of the experiment in `experiments`, from 0.'),
-              same: note(int(), 'Rows whose labels have the same shares as in the baseline.'),
-              changed: note(int(), 'Rows with other labels than in the baseline, or with other shares of them.'),
-              p: note(
-                nullable(num()),
-                'The smallest `p` of all labels, corrected for their number; null when no row has a label in both.',
-              ),
-              verdict: note(labelVerdict, '`changed` when `p` is below 0.05.'),
-            }),
-          ),
-          'Results of the experiments, without the baseline.',
-        ),
-      }),
-    ),
-    'Feedback keys with labels, rounded.',
-  ),
-  experiment_scores: note(
-    list(
-      object('SummarizedExperimentScore', {
-        key: note(nullable(str()), 'Feedback key; null where it did not fit.'),
-        values: note(list(nullable(num())), 'The score of each experiment as a whole; null without one.'),
-      }),
-    ),
-    'Scores of the experiments as a whole, rounded.',
-  ),
+  experiments: note(list(summarizedExperiment), 'The experiments, the baseline among them.'),
+  keys: note(list(summarizedKey), 'The comparison by feedback key, rounded.'),
+  categories: note(list(summarizedCategory), 'Feedback keys with labels, rounded.'),
+  experiment_scores: note(list(summarizedExperimentScore), 'Scores of the experiments as a whole, rounded.'),
   warnings: note(list(str()), 'What makes the comparison less sound, a sentence each.'),
   omitted: note(int(), 'Number of keys that did not fit into the answer.'),
 });
 
+const distribution = object('Distribution', {
+  experiment: note(uuid(), 'Experiment that the result is about.'),
+  counts: note(list(int()), 'Number of rows in each bin; for a category with each value, then with any other.'),
+  grid: note(
+    nullable(list(list(int()))),
+    'Number of rows by their bin in the baseline (outer list) and in the experiment. For a category by their value, after the values one place for any other value and one for none, of the rows that both have. Null for the baseline.',
+  ),
+  latency: note(
+    list(nullable(num())),
+    'Latency of the runs at each of `fractions`, in seconds; null without a run that ended.',
+  ),
+});
 export const distributions = object('Distributions', {
   dataset_id: comparedMembers.dataset_id,
   baseline: comparedMembers.baseline,
@@ -378,23 +337,7 @@ export const distributions = object('Distributions', {
     'The most frequent values, at most 20, cut to 100 characters; null for a key with scores.',
   ),
   fractions: note(list(num()), 'Fractions of the runs, from 0 to 1, that `latency` is about.'),
-  results: note(
-    list(
-      object('Distribution', {
-        experiment: note(uuid(), 'Experiment that the result is about.'),
-        counts: note(list(int()), 'Number of rows in each bin; for a category with each value, then with any other.'),
-        grid: note(
-          nullable(list(list(int()))),
-          'Number of rows by their bin in the baseline (outer list) and in the experiment. For a category by their value, after the values one place for any other value and one for none, of the rows that both have. Null for the baseline.',
-        ),
-        latency: note(
-          list(nullable(num())),
-          'Latency of the runs at each of `fractions`, in seconds; null without a run that ended.',
-        ),
-      }),
-    ),
-    'One result for each experiment, the baseline first.',
-  ),
+  results: note(list(distribution), 'One result for each experiment, the baseline first.'),
 });
 
 export const verdictOfGate = object('GateResult', {
@@ -421,17 +364,13 @@ const comparativeMembers = {
   extra: note(nullable(anyObject()), 'Further facts; null when there are none.'),
 };
 export const comparativeExperiment = object('ComparativeExperiment', comparativeMembers);
+const experimentName = object('ExperimentName', {
+  id: note(uuid(), 'Identifier of the experiment.'),
+  name: note(str(), 'Name of the experiment.'),
+});
 export const listedComparativeExperiment = object('ListedComparativeExperiment', {
   ...comparativeMembers,
-  experiments_info: note(
-    list(
-      object('ExperimentName', {
-        id: note(uuid(), 'Identifier of the experiment.'),
-        name: note(str(), 'Name of the experiment.'),
-      }),
-    ),
-    'Experiments that it compares.',
-  ),
+  experiments_info: note(list(experimentName), 'Experiments that it compares.'),
   feedback_stats: note(
     nullable(feedbackStatistics),
     'Statistics of the feedback that belongs to it, by key; null without feedback.',

@@ -10,7 +10,6 @@ import { readRuns } from '../runs/runs.queries';
 
 interface Shown {
   readonly sessionIds: readonly string[];
-  /** Texts are cut short. */
   readonly preview: boolean;
   /** Feedback of this comparison, beside that on each run by itself. */
   readonly comparative_experiment_id?: string;

@@ -20,6 +20,10 @@ const filters = note(
   optional(record(list(str())), {}),
   'By session id: expressions that the runs of the session must fulfil, such as `eq(status, "error")`.',
 );
+const sortParamsForRunsComparisonView = object('SortParamsForRunsComparisonView', {
+  sort_by: note(str(), 'Feedback key whose scores count, with or without `feedback.` in front.'),
+  sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
+});
 const viewBody = object('QueryExampleSchemaWithRunsRequest', {
   session_ids: note(list(uuid(), { min: 1 }), 'Sessions whose runs are shown, all on the dataset of the path.'),
   offset: note(optional(int({ ge: 0 }), 0), 'Number of examples to skip.'),
@@ -27,12 +31,7 @@ const viewBody = object('QueryExampleSchemaWithRunsRequest', {
   preview: note(optional(bool(), false), 'True: texts of more than 1 KB are given as `{"preview": "…"}`.'),
   comparative_experiment_id: note(optional(uuid()), 'Only feedback of this comparative experiment is shown.'),
   sort_params: note(
-    optional(
-      object('SortParamsForRunsComparisonView', {
-        sort_by: note(str(), 'Feedback key whose scores count, with or without `feedback.` in front.'),
-        sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
-      }),
-    ),
+    optional(sortParamsForRunsComparisonView),
     'How the examples are sorted; absent: the newest first.',
   ),
   filters,

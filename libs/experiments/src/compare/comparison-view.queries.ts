@@ -17,7 +17,6 @@ interface ViewPage {
   readonly sortKey?: string;
   readonly descending: boolean;
   readonly offset: number;
-  /** Undefined for all. */
   readonly limit?: number;
 }
 

@@ -60,7 +60,6 @@ export function passFailInterval(better: number, worse: number, n: number): NonN
   return { low: Math.max(-1, difference - margin), high: Math.min(1, difference + margin) };
 }
 
-/** Tests paired differences of pass or fail, each -1, 0 or 1. */
 export function testPassFail(differences: ArrayLike<number>): Test {
   let better = 0;
   let worse = 0;

@@ -182,7 +182,6 @@ export class Comparisons {
     return new Map([...configured, ...said].filter(([, values]) => values.size > 0));
   }
 
-  /** The experiments' rows, the baseline's first. */
   private async sessions(
     tenantId: string,
     { datasetId, experiments, baseline }: ComparisonRequest,
@@ -235,7 +234,6 @@ function asked({ lowerIsBetter, higherIsBetter }: ComparisonRequest): ScoreDirec
   return { lower_is_better: lowerIsBetter, higher_is_better: higherIsBetter };
 }
 
-/** Direction of a key: from the first of `said` that names it, else from its configuration. */
 function directionOf(key: string, said: readonly ScoreDirections[], configs: ReadonlyMap<string, Config>): Direction {
   for (const { lower_is_better, higher_is_better } of said) {
     if (lower_is_better.includes(key)) return 'lower is better';

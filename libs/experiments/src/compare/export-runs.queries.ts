@@ -3,6 +3,8 @@ import { categoryKeys } from './categories';
 import { type RowLabels, rowLabels } from './labels';
 import { exampleIdAt } from './score-table';
 import type { Comparison } from './comparisons.service';
+import type { FeedbackEntity } from '../feedback/feedback.entity';
+import type { RunEntity } from '../runs/run.entity';
 import { RUN_USAGE, usageOf } from '../runs/run-usage';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { isoTime, latencyOf, storable } from '../common/sql';
@@ -16,24 +18,11 @@ export interface KeyColumns {
   readonly comments: boolean;
 }
 
-export interface RunFeedback {
-  readonly key: string;
-  readonly score: number | null;
-  /** JSON text of a score that the number does not give back. */
-  readonly score_sent: string | null;
-  readonly value: string | null;
-  readonly comment: string | null;
-}
+export type RunFeedback = Pick<FeedbackEntity, 'key' | 'score' | 'score_sent' | 'value' | 'comment'>;
 
-export interface ExportedRun {
-  readonly id: string;
-  readonly status: string;
+export interface ExportedRun extends Pick<RunEntity, 'id' | 'status' | 'error' | 'inputs' | 'outputs' | 'extra'> {
   readonly started: string;
   readonly latency: number | null;
-  readonly error: string | null;
-  readonly inputs: string | null;
-  readonly outputs: string | null;
-  readonly extra: string | null;
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;
   readonly total_tokens: number | null;
@@ -57,7 +46,6 @@ export interface ExportedLine {
   readonly runs: readonly (ExportedRun | null)[];
 }
 
-/** Rows whose runs are listed at once. */
 const ROWS = 200;
 
 /** The keys that each experiment has feedback of on its runs, in the order of the experiments; `keys` undefined for all. */

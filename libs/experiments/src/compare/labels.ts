@@ -85,7 +85,6 @@ export function hasLabel(column: KeyLabels | undefined, row: number): boolean {
   return column !== undefined && column.starts[row + 1]! > column.starts[row]!;
 }
 
-/** The share of a row that has a label, by its place in `labels`. */
 export function shareOf({ starts, codes, shares }: KeyLabels, row: number, code: number): number {
   for (let at = starts[row]!; at < starts[row + 1]!; at++) if (codes[at] === code) return shares[at]!;
   return 0;

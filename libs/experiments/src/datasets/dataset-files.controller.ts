@@ -20,7 +20,6 @@ const ORDER = 'Examples are in the order in which they were made. Streamed.';
 const NONE = 'There is no such dataset or version.';
 const JSON_LINES = { 200: { content: { 'application/jsonl': str() } }, 404: NONE } as const;
 
-/** Declares a route that answers a dataset as a file. */
 function File(format: FileFormat, summary: string, content: string) {
   return applyDecorators(
     Get(format),

@@ -26,7 +26,7 @@ import {
 import { Controller, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import type { Dataset } from './dataset';
+import type { Dataset, DatasetChanges } from './dataset';
 import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
 import { newMetadata } from '../examples/example-metadata';
@@ -105,17 +105,16 @@ export class DatasetWritesController {
   })
   @Answers({ 200: asText(dataset), 409: 'There is a dataset of this name or id.' })
   async upload(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = context;
     const bytes = await readBytes(request, MOST_BYTES);
     const { file, fields } = formOf(bytes, request.headers['content-type'] ?? '');
-    const id = fields.id ?? newDatasetId(tenantId, context.metadata);
+    const id = fields.id ?? newDatasetId(context.tenantId, context.metadata);
     const { description = null, data_type, input_keys: inputs, output_keys: outputs, metadata_keys: metadata } = fields;
     const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
     const asked = JSON.stringify({ inputs, outputs, metadata, dataset: id });
-    const { examples: rows } = await this.thread.readExamples(tenantId, 'csv', file.data, asked);
+    const { examples: rows } = await this.thread.readExamples(context.tenantId, 'csv', file.data, asked);
     const examples = rows.map((row) => exampleOf(row, name));
     const data = { name, description, data_type, externally_managed: false };
-    return createdJson(id, tenantId, await this.datasets.create(context, id, data, examples), examples.length);
+    return createdJson(id, context.tenantId, await this.datasets.create(context, id, data, examples), examples.length);
   }
 
   @Patch(':dataset_id')
@@ -139,12 +138,11 @@ export class DatasetWritesController {
     const { path, body: given } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
     const { dataset_id: id } = path;
     refuseOthers(given);
-    const { name, description, baseline_experiment_id: baseline, data_type, externally_managed } = given;
+    const { baseline_experiment_id: baseline, data_type, externally_managed } = given;
     const { state } = await this.datasets.find(context.tenantId, id);
     const present = { id, data_type: state.dataType, externally_managed: state.externallyManaged };
     requireSame({ id: given.id, data_type, externally_managed }, present);
-    const definitions = Object.entries(definitionsIn(sent)).filter(([, value]) => value !== null);
-    await this.datasets.patch(context, id, { name, description, ...Object.fromEntries(definitions) }, baseline);
+    await this.datasets.patch(context, id, changesIn(sent, given), baseline);
     return found(await findDataset(this.pool, context.tenantId, id), 'Dataset ID', id);
   }
 
@@ -200,6 +198,11 @@ function definitionsIn(sent: OpaqueBody) {
     inputs_schema: members.get('inputs_schema_definition') ?? null,
     outputs_schema: members.get('outputs_schema_definition') ?? null,
   };
+}
+
+function changesIn(sent: OpaqueBody, { name, description }: Infer<typeof datasetUpdate>): DatasetChanges {
+  const definitions = Object.entries(definitionsIn(sent)).filter(([, value]) => value !== null);
+  return { name, description, ...Object.fromEntries(definitions) };
 }
 
 /** Refuses members that would otherwise be left out in silence. @throws HttpProblem 501 when any is given */

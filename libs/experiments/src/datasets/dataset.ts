@@ -35,14 +35,12 @@ export interface ExamplesChange {
 export type ExamplesAdded = DomainEvent<'ExamplesAdded', ExamplesChange>;
 type ExamplesChanged = DomainEvent<'ExamplesChanged', ExamplesChange>;
 type ExamplesDeleted = DomainEvent<'ExamplesDeleted', ExamplesChange>;
-/** The members of a split have changed, which is a change of their examples' metadata. */
 type SplitsChanged = DomainEvent<'SplitsChanged', ExamplesChange>;
 export type ExamplesEvent = ExamplesAdded | ExamplesChanged | ExamplesDeleted | SplitsChanged;
 
 /** A version has a name from now on, which another version may have had before. */
 export type DatasetTagged = DomainEvent<'DatasetTagged', { readonly tag: string; readonly as_of: string }>;
 
-/** An experiment has been put into the dataset, as its `number`th. */
 type ExperimentAdded = DomainEvent<
   'ExperimentAdded',
   {

@@ -31,15 +31,11 @@ const definitions = {
   ),
   transformations: note(optional(list(anyJson())), 'Not supported: anything but an empty list is answered 501.'),
 };
+const datasetExtra = object('DatasetExtra', {
+  metadata: note(optional(rawDict()), 'Further facts about the dataset, used when `metadata` is absent.'),
+});
 const older = {
-  extra: note(
-    optional(
-      object('DatasetExtra', {
-        metadata: note(optional(rawDict()), 'Further facts about the dataset, used when `metadata` is absent.'),
-      }),
-    ),
-    'Older place of `metadata`.',
-  ),
+  extra: note(optional(datasetExtra), 'Older place of `metadata`.'),
   tag_value_ids: note(optional(list(uuid())), 'Not supported: anything but an empty list is answered 501.'),
 };
 export const datasetCreate = object('DatasetCreate', {

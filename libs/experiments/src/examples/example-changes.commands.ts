@@ -30,7 +30,6 @@ export interface RecordedChange {
   readonly position: bigint;
 }
 
-/** Decides the changes, given the dataset with its examples as they are. */
 type Decide = (state: Dataset) => Promise<readonly ChangedExample[]>;
 
 const MOST_ATTEMPTS = 20;

@@ -1,25 +1,19 @@
 import type { Pool } from 'pg';
 import { found } from '../common/reading';
 import { isoTime } from '../common/sql';
+import type { ExampleEntity } from './example.entity';
 import type { ExampleAttachment } from './example-rows';
 
-export interface CurrentExample {
-  readonly id: string;
-  readonly dataset_id: string;
-  /** MD5 (hex) of the texts. */
-  readonly inputs: string;
-  readonly outputs: string | null;
-  readonly metadata: string | null;
-  readonly attachments: readonly ExampleAttachment[] | null;
+/** An example with the MD5 (hex) of its inputs and outputs in place of their texts. */
+export interface CurrentExample extends Pick<
+  ExampleEntity,
+  'id' | 'dataset_id' | 'inputs' | 'outputs' | 'metadata' | 'attachments' | 'source_run_id'
+> {
   /** ISO time. */
   readonly created_at: string;
-  readonly source_run_id: string | null;
 }
 
-export interface SourceRun {
-  readonly id: string;
-  readonly inputs: string;
-  readonly outputs: string | null;
+export interface SourceRun extends Pick<ExampleEntity, 'id' | 'inputs' | 'outputs'> {
   readonly attachments: readonly ExampleAttachment[];
 }
 

@@ -52,7 +52,6 @@ export function mayBeShownOfNone(json: string): boolean {
   return members.size === 0 || members.has(SPLITS);
 }
 
-/** True when both say the same about an example. */
 export function sameMetadata(one: string | null | undefined, other: string | null | undefined): boolean {
   return sameMembers(keptMembers(one), keptMembers(other));
 }

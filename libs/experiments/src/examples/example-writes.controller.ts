@@ -302,7 +302,6 @@ export class ExampleWritesController {
     return (await this.thread.readExamples(request.actor.tenantId, kind, bytes)).examples;
   }
 
-  /** The examples say which dataset they are of. */
   private async update(context: CommandContext, examples: readonly SentExample[]) {
     if (examples.length === 0) return { message: '0 examples updated' };
     const ids = examples.map(({ id }) => id!);

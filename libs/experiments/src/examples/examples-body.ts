@@ -47,7 +47,6 @@ export interface SentExamples {
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Examples of one request. */
 export const MOST_EXAMPLES = 25_000;
 const MOST_PARTS = 4 * MOST_EXAMPLES;
 const MOST_ATTACHMENTS = 1000;

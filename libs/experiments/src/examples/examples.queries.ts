@@ -49,6 +49,9 @@ interface OrderedKey extends ExampleKey {
 
 const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
   octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) as size`;
+const columns = (needs = (member: 'outputs' | 'metadata') => `e.${member}`) =>
+  `e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified,
+   e.name, e.inputs, ${needs('outputs')}, ${needs('metadata')}, e.source_run_id, e.attachments`;
 const METADATA = shownMetadataOf('e.metadata');
 const ALWAYS = ['id', 'dataset_id', 'inputs', 'name', 'created_at', 'modified_at'];
 
@@ -137,7 +140,6 @@ export async function* readExamples(pool: Pool, tenantId: string, filter: Exampl
   }
 }
 
-/** Number of the tenant's examples that match. @throws FilterError */
 export async function countExamples(pool: Pool, tenantId: string, filter: ExampleFilter): Promise<number> {
   const parameters = new Parameters();
   const { rows } = await pool.query<{ count: number }>(
@@ -153,9 +155,7 @@ export async function readCurrentExamples(
   ids: readonly string[],
 ): Promise<Map<string, ExampleRow>> {
   const { rows } = await pool.query<ExampleRow>(
-    `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified, e.name,
-       e.inputs, e.outputs, e.metadata, e.source_run_id, e.attachments
-     from examples e where e.dataset_id = $1 and e.id = any($2::uuid[]) and e.valid_to is null`,
+    `select ${columns()} from examples e where e.dataset_id = $1 and e.id = any($2::uuid[]) and e.valid_to is null`,
     [datasetId, ids],
   );
   return new Map(rows.map((row) => [row.id, row]));
@@ -226,12 +226,10 @@ async function render(
 async function rowsOf(
   pool: Pool,
   keys: readonly ExampleKey[],
-  needs: (member: 'outputs' | 'metadata') => string = (member) => `e.${member}`,
+  needs?: (member: 'outputs' | 'metadata') => string,
 ): Promise<ExampleRow[]> {
   const { rows } = await pool.query<ExampleRow>(
-    `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified,
-       e.name, e.inputs, ${needs('outputs')}, ${needs('metadata')}, e.source_run_id, e.attachments
-     from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) with ordinality as k(dataset_id, id, valid_from, place)
+    `select ${columns(needs)} from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) with ordinality as k(dataset_id, id, valid_from, place)
      join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from)
      order by k.place`,
     [keys.map((key) => key.dataset_id), keys.map((key) => key.id), keys.map((key) => key.valid_from)],

@@ -13,13 +13,11 @@ export interface ExamplesToRead {
   readonly examples: ExamplesKind;
   readonly body: Uint8Array;
   readonly argument?: string;
-  /** Levels of nesting that it may have. */
   readonly depth: number;
 }
 
 const BYTE_ORDER_MARK = 0xef;
 
-/** The examples that a body holds. @throws PayloadTooLarge, BadRequest, Unprocessable */
 export function readExamplesBody({ examples, body, argument = '', depth }: ExamplesToRead): SentExamples {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (examples === 'multipart') return readMultipartExamples(bytes, argument, depth);

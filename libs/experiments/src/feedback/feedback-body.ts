@@ -55,6 +55,10 @@ export const configSchema = object('FeedbackConfig', {
 });
 
 const { created_at, modified_at, key, score, value, comment, correction, extra } = feedbackMembers;
+const feedbackSource = object('FeedbackSource', {
+  type: note(optional(literal(SOURCES), 'api'), FEEDBACK_NOTES.sourceType),
+  metadata: sourceMetadata,
+});
 export const feedbackBody = object('FeedbackCreateSchema', {
   created_at,
   modified_at,
@@ -76,15 +80,7 @@ export const feedbackBody = object('FeedbackCreateSchema', {
     optional(uuid()),
     'Identifier that the feedback gets; sent again, it answers what is stored. Absent: the service makes one.',
   ),
-  feedback_source: note(
-    optional(
-      object('FeedbackSource', {
-        type: note(optional(literal(SOURCES), 'api'), FEEDBACK_NOTES.sourceType),
-        metadata: sourceMetadata,
-      }),
-    ),
-    FEEDBACK_NOTES.source,
-  ),
+  feedback_source: note(optional(feedbackSource), FEEDBACK_NOTES.source),
   feedback_config: note(optional(configSchema), FEEDBACK_NOTES.config),
   error: note(optional(bool()), 'Accepted because clients send it; not kept, which the header `Warning` says.'),
   extra,

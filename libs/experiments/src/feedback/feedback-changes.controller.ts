@@ -109,7 +109,6 @@ export class FeedbackChangesController {
     return {};
   }
 
-  /** @throws NotFound unless the tenant has this feedback. */
   private async row(tenantId: string, id: string): Promise<FeedbackRow> {
     return found(await findFeedback(this.pool, tenantId, id), 'Feedback ID', id);
   }

@@ -12,7 +12,6 @@ interface Row {
   readonly deleted: boolean;
 }
 
-/** Remembers a change or deletion of feedback and applies it to the row, when that is there. */
 export async function applyFeedbackChange(
   event: Recorded<FeedbackChanged | FeedbackDeleted>,
   tx: PoolClient,

@@ -21,7 +21,6 @@ export const feedbackConfigModel: Model<FeedbackConfigState, FeedbackConfigEvent
   evolve: (_, event) => (event.type === 'FeedbackConfigChanged' ? event.data : null),
 };
 
-/** Sets the configuration of a key; the same again changes nothing. */
 export function setConfig(
   wanted: FeedbackConfigChanged['data'],
 ): (state: FeedbackConfigState) => FeedbackConfigEvent[] {

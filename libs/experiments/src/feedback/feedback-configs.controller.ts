@@ -155,7 +155,6 @@ export class FeedbackConfigsController {
     return record(context.tenantId, row);
   }
 
-  /** @throws NotFound unless the workspace has configured the key. */
   private async row({ actor }: CommandContext, key: string): Promise<Row> {
     const [row] = await this.rows(actor.tenantId, [key]);
     if (!row) throw new NotFound(`Feedback config '${key}' not found.`);

@@ -17,22 +17,31 @@ import {
   uuid,
 } from '@fairlead/schema';
 
-export const feedbackStatistics = record(
-  object('FeedbackStatistics', {
-    n: note(int(), 'Number of scores and values.'),
-    'scores?': note(int(), 'Number of scores; absent when it is `n`, and without a score.'),
-    'scored?': note(
-      int(),
-      'Of an experiment: number of runs with a score; absent when each score is on a run of its own.',
-    ),
-    avg: note(nullable(num()), 'Mean of the scores; null without a score.'),
-    stdev: note(nullable(num()), 'Standard deviation of the scores; null without a score.'),
-    min: note(nullable(num()), 'Lowest score; null without a score.'),
-    max: note(nullable(num()), 'Highest score; null without a score.'),
-    values: note(record(int()), 'How often each value was given.'),
-  }),
-);
+const feedbackStatisticsObject = object('FeedbackStatistics', {
+  n: note(int(), 'Number of scores and values.'),
+  'scores?': note(int(), 'Number of scores; absent when it is `n`, and without a score.'),
+  'scored?': note(
+    int(),
+    'Of an experiment: number of runs with a score; absent when each score is on a run of its own.',
+  ),
+  avg: note(nullable(num()), 'Mean of the scores; null without a score.'),
+  stdev: note(nullable(num()), 'Standard deviation of the scores; null without a score.'),
+  min: note(nullable(num()), 'Lowest score; null without a score.'),
+  max: note(nullable(num()), 'Highest score; null without a score.'),
+  values: note(record(int()), 'How often each value was given.'),
+});
+export const feedbackStatistics = record(feedbackStatisticsObject);
 
+const storedFeedbackSource = object('StoredFeedbackSource', {
+  type: note(
+    literal(['app', 'api', 'model', 'auto_eval']),
+    'Who gave it: a person (`app`), a program (`api`), a model, or an evaluator.',
+  ),
+  metadata: note(nullable(anyObject()), 'Further facts about the source; null when there are none.'),
+  user_id: unused,
+  ls_user_id: unused,
+  user_name: unused,
+});
 export const feedback = object('Feedback', {
   created_at: note(timestamp(), 'When the feedback was given.'),
   modified_at: note(timestamp(), 'When the feedback was last changed.'),
@@ -55,19 +64,7 @@ export const feedback = object('Feedback', {
   trace_id: note(nullable(uuid()), 'Trace of the run; null for feedback on a whole session.'),
   start_time: note(nullable(timestamp()), 'Start of the run; null for feedback on a whole session.'),
   is_root: note(bool(), 'True for feedback on a run, false for feedback on a whole session.'),
-  feedback_source: note(
-    object('StoredFeedbackSource', {
-      type: note(
-        literal(['app', 'api', 'model', 'auto_eval']),
-        'Who gave it: a person (`app`), a program (`api`), a model, or an evaluator.',
-      ),
-      metadata: note(nullable(anyObject()), 'Further facts about the source; null when there are none.'),
-      user_id: unused,
-      ls_user_id: unused,
-      user_name: unused,
-    }),
-    'Who gave the feedback.',
-  ),
+  feedback_source: note(storedFeedbackSource, 'Who gave the feedback.'),
   extra: note(nullable(anyObject()), 'Further facts about the feedback; null when there are none.'),
   feedback_thread_id: unused,
 });

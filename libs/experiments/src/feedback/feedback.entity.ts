@@ -1,6 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Columns of feedback, on a replaced run or not. */
 abstract class AnyFeedback {
   @PrimaryColumn('uuid') readonly id!: string;
   @PrimaryColumn('uuid') readonly tenant_id!: string;

@@ -35,27 +35,34 @@ export async function feedbackEvents(
   refused: Refusal[],
 ): Promise<Appended[]> {
   if (sent.length === 0) return [];
-  const fresh = await withoutStored(parts, tenantId, sent);
-  let known = await knownPlaces(parts, tenantId, fresh);
-  const isUnknown = ({ sessionId }: SentFeedback) => sessionId !== undefined && !known.sessions.has(sessionId);
+  const stored = await known(
+    parts,
+    'feedback',
+    tenantId,
+    sent.map(({ data }) => data.id),
+  );
+  const fresh = sent.filter(({ data }) => !stored.has(data.id));
+  let found = await knownPlaces(parts, tenantId, fresh);
+  const isUnknown = ({ sessionId }: SentFeedback) => sessionId !== undefined && !found.sessions.has(sessionId);
   if (fresh.some(isUnknown)) {
     await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
-    known = await knownPlaces(parts, tenantId, fresh);
+    found = await knownPlaces(parts, tenantId, fresh);
   }
-  const unknown = await unknownComparisons(parts, tenantId, fresh);
-  const runIds = fresh.flatMap(({ data }) => (data.run_id && !known.runs.has(data.run_id) ? data.run_id : []));
+  const named = fresh.map(({ data }) => data.comparative_experiment_id);
+  const comparisons = await known(parts, 'comparative_experiments', tenantId, named);
+  const runIds = fresh.flatMap(({ data }) => (data.run_id && !found.runs.has(data.run_id) ? data.run_id : []));
   const replacements = runIds.length > 0 ? await findReplacements(parts.pool, tenantId, runIds) : undefined;
   const eventOf = (one: SentFeedback): Appended => {
     const { data, sessionId } = one;
     const replacement = replacements?.get(data.run_id ?? '');
     if (replacement) throw new Conflict(replacedSentence(data.run_id!, replacement));
-    const session = data.run_id === null ? sessionId : (places.get(data.run_id) ?? known.runs.get(data.run_id));
+    const session = data.run_id === null ? sessionId : (places.get(data.run_id) ?? found.runs.get(data.run_id));
     if (session !== undefined && sessionId !== undefined && session !== sessionId)
       throw new BadRequest(`Feedback ID ${data.id}: the run is not of the session named by session_id.`);
-    if (sessionId !== undefined && !known.sessions.has(sessionId))
+    if (sessionId !== undefined && !found.sessions.has(sessionId))
       throw new BadRequest(`Feedback ID ${data.id}: there is no session ${sessionId}.`);
     const comparison = data.comparative_experiment_id;
-    if (comparison && unknown.has(comparison))
+    if (comparison && !comparisons.has(comparison))
       throw new BadRequest(`There is no comparative experiment ${comparison}.`);
     const place = session ?? sessionId;
     if (place === undefined) return awaited(tenantId, one);
@@ -96,41 +103,32 @@ function awaited(tenantId: string, sent: SentFeedback): Appended {
   return { sent, stream, event: { type: 'FeedbackAwaited', data, id: idFrom(data.id, tenantId) } };
 }
 
-async function withoutStored({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
-  const { rows } = await pool.query<{ id: string }>(
-    'select id from feedback where id = any($1::uuid[]) and tenant_id = $2',
-    [sent.map(({ data }) => data.id), tenantId],
-  );
-  const stored = new Set(rows.map(({ id }) => id));
-  return sent.filter(({ data }) => !stored.has(data.id));
+async function known(
+  { pool }: Parts,
+  table: 'feedback' | 'sessions' | 'comparative_experiments',
+  tenantId: string,
+  ids: readonly (string | null | undefined)[],
+): Promise<ReadonlySet<string>> {
+  const named = [...new Set(ids)].filter(Boolean);
+  if (named.length === 0) return new Set();
+  const text = `select id from ${table} where id = any($1::uuid[]) and tenant_id = $2`;
+  return new Set((await pool.query<{ id: string }>(text, [named, tenantId])).rows.map(({ id }) => id));
 }
 
-async function knownPlaces({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
-  const ids = (found: (one: SentFeedback) => string | null | undefined) =>
-    [...new Set(sent.map(found))].filter(Boolean);
-  const runs = await pool.query<{ id: string; session_id: string }>(
+async function knownPlaces(parts: Parts, tenantId: string, sent: readonly SentFeedback[]) {
+  const { rows } = await parts.pool.query<{ id: string; session_id: string }>(
     'select id, session_id from runs where id = any($1::uuid[]) and tenant_id = $2',
-    [ids(({ data }) => data.run_id), tenantId],
-  );
-  const sessions = await pool.query<{ id: string }>(
-    'select id from sessions where id = any($1::uuid[]) and tenant_id = $2',
-    [ids(({ sessionId }) => sessionId), tenantId],
+    [[...new Set(sent.flatMap(({ data }) => data.run_id ?? []))], tenantId],
   );
   return {
-    runs: new Map(runs.rows.map((row) => [row.id, row.session_id])),
-    sessions: new Set(sessions.rows.map(({ id }) => id)),
+    runs: new Map(rows.map((row) => [row.id, row.session_id])),
+    sessions: await known(
+      parts,
+      'sessions',
+      tenantId,
+      sent.map(({ sessionId }) => sessionId),
+    ),
   };
-}
-
-async function unknownComparisons({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
-  const named = new Set(sent.flatMap(({ data }) => data.comparative_experiment_id ?? []));
-  if (named.size === 0) return named;
-  const { rows } = await pool.query<{ id: string }>(
-    'select id from comparative_experiments where id = any($1::uuid[]) and tenant_id = $2',
-    [[...named], tenantId],
-  );
-  for (const { id } of rows) named.delete(id);
-  return named;
 }
 
 interface AwaitedRoom {
