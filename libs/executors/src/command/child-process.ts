@@ -20,11 +20,9 @@ interface Program {
   readonly limit?: (pid: number) => LimitedProcesses;
 }
 
-/** A process and all that it started, with limits. */
 interface LimitedProcesses {
   /** Their end in words for a sentence: `how`, with the limit that was the cause, if any. */
   explain(how: string): string;
-  /** Ends what is left of them. */
   end(): Promise<void>;
 }
 
@@ -148,7 +146,6 @@ async function terminate(child: ChildProcess, exit: Promise<unknown>): Promise<v
   if ((await Promise.race([exit, late])) === 'late') kill(child, 'SIGKILL');
 }
 
-/** Signals the program and everything in its process group. */
 function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {

@@ -48,9 +48,6 @@ export class CommandExecutor extends Executor {
 
   private readonly passed: readonly string[];
 
-  /** A command is found or not when it runs. */
-  async prepare(): Promise<void> {}
-
   rollOut(assignment: RevisionAssignment): RolloutSteps {
     const { build, deploy } = this.words;
     const workspace = new Workspace(assignment, this.own());
@@ -99,7 +96,6 @@ class Workspace {
     await runProgram({ words: fillCommand(words, values), cwd: this.directory, env }, step);
   }
 
-  /** Removes the folder with its files. */
   async close(): Promise<void> {
     if (this.directory) await rm(this.directory, { recursive: true, force: true });
   }
@@ -163,7 +159,6 @@ class Workspace {
   }
 }
 
-/** The image that the build wrote to FAIRLEAD_IMAGE_FILE. */
 async function builtImage(directory: string): Promise<string | undefined> {
   const text = await readFile(join(directory, 'image'), 'utf8').catch(() => '');
   return text.trim() || undefined;

@@ -18,7 +18,6 @@ const MOST_TEXT = 2000;
 /** Statuses that may be passing: a token is being renewed, rights are being granted, somebody else writes too. */
 const PASSING = [401, 403, 409];
 
-/** Where the cluster is, and how long it is waited for. */
 export interface ClusterSettings {
   /**
    * Configuration of the connection; found as kubectl finds it (KUBECONFIG, or the pod's service account) when absent.
@@ -40,7 +39,6 @@ export interface Call {
   readonly waits?: () => Promise<void>;
 }
 
-/** Objects of one kind in a namespace that have all these labels. */
 export interface Query {
   readonly apiVersion: string;
   readonly kind: string;
@@ -73,12 +71,10 @@ export class ClusterClient {
     this.patience = settings.patience ?? 60_000;
   }
 
-  /** Resolves when the cluster answers. */
   async ping({ signal }: Call): Promise<void> {
     await this.once('GET', '/version', { signal });
   }
 
-  /** Returns an object; undefined when there is none. */
   async read<T extends KubernetesObject>(object: KubernetesObject, call: Call): Promise<T | undefined> {
     return unless404(this.ask('GET', pathOf(object), call)) as Promise<T | undefined>;
   }
@@ -273,7 +269,6 @@ function refusal(status: number, text: string): Error {
   return new ClusterRefused(status, message ?? (text.slice(0, MOST_TEXT) || 'it gives no reason.'));
 }
 
-/** Members of a Status object; none when the text is something else. */
 function statusOf(text: string): { readonly reason?: string; readonly message?: string } {
   try {
     const { kind, reason, message } = JSON.parse(text) as Readonly<Record<string, unknown>>;

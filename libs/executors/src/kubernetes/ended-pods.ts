@@ -1,17 +1,13 @@
 import type { V1ContainerState, V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import { crashLoopText, ENDS_OF_LOOP, STEADY_MS } from '../port/crash-loop';
 
-/** Ends of the containers of a pod. */
 export interface PodEnds {
-  /** Names of containers that crash loop. */
   readonly looping: ReadonlySet<string>;
-  /** The crash loop in words; undefined when no container crash loops. */
   readonly loop?: string;
   /** True when a container has ended within the last minute and is not ready since: it may be a crash loop soon. */
   readonly isRestarting: boolean;
 }
 
-/** Facts about a container that are kept from look to look. */
 interface Known {
   /** Ends before the row of now. */
   readonly before: number;

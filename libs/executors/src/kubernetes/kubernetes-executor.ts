@@ -22,9 +22,6 @@ import { podHealth, sumOf } from './pod-health';
 import { namespaceOf, type PlaceSettings, placeOf } from './place';
 import { RolloutWatch } from './rollout-watch';
 
-/**
- * Connection to the cluster, the namespaces where deployments may run, and the operator's additions to their objects.
- */
 export interface KubernetesSettings extends ClusterSettings, PlaceSettings, AdditionsSettings {
   /** Milliseconds after which a rollout is looked at although the cluster told of no change. Patience is counted in looks. */
   readonly look?: number;
@@ -75,12 +72,12 @@ export class KubernetesExecutor extends Executor {
     }
   }
 
-  async prepare(_: Assignment, { signal }: Step): Promise<void> {
+  override async prepare(_: Assignment, { signal }: Step): Promise<void> {
     await this.cluster.ping({ signal });
   }
 
   rollOut(assignment: RevisionAssignment): RolloutSteps {
-    return { deploy: (step) => this.deploy(assignment, step), close: async () => undefined };
+    return { deploy: (step) => this.deploy(assignment, step) };
   }
 
   async remove(assignment: Assignment, step: Step): Promise<void> {
@@ -111,7 +108,6 @@ export class KubernetesExecutor extends Executor {
     return pods.map(({ pod, ends }) => podHealth(pod, usages.get(pod.metadata?.name ?? ''), ends));
   }
 
-  /** The pods of a deployment, and how often their containers have ended in a row. */
   private async pods(placed: Placed, namespace: string, signal: AbortSignal): Promise<{ pod: V1Pod; ends: PodEnds }[]> {
     const query = { apiVersion: 'v1', kind: 'Pod', namespace, labels: selector(placed) };
     const { items } = await this.looking.list<V1Pod>(query, { signal });

@@ -4,7 +4,6 @@ type Described = Pick<RevisionAssignment, 'tenantId' | 'deploymentId' | 'name' |
 
 const LONGEST_VALUE = 63;
 
-/** Labels by which the objects of a deployment are found. */
 export function selector({ deploymentId }: Pick<Described, 'deploymentId'>): Record<string, string> {
   return { 'fairlead.dev/deployment-id': deploymentId };
 }

@@ -13,7 +13,6 @@ export const NAMED_KINDS = [
   { apiVersion: 'v1', kind: 'Secret' },
 ] as const;
 
-/** Where the container listens. */
 const PORT = 8000;
 /** CPU use of the replicas, in percent of the request, above which more replicas are started. */
 const BUSY_PERCENT = 75;
@@ -24,7 +23,6 @@ const MIN_READY_SECONDS = 10;
 /** Seconds in which an agent has to get ready; its container is started again after that. */
 const STARTUP_SECONDS = 300;
 
-/** Says on a pod which revision it runs. */
 export const REVISION_ANNOTATION = 'fairlead.dev/revision-id';
 /** Says on a deployment which path answers when an agent is ready. */
 const HEALTH_PATH_ANNOTATION = 'fairlead.dev/health-path';
@@ -39,12 +37,10 @@ export interface Place {
   readonly nodes?: Readonly<Record<string, string>>;
 }
 
-/** An object as it is sent to the cluster. */
 export interface Named extends KubernetesObject {
   readonly [member: string]: unknown;
 }
 
-/** The objects that a revision asks for, and those of earlier ones that it asks to delete. */
 export interface Manifests {
   /** In the order in which they are applied. */
   readonly wanted: readonly Named[];
@@ -61,12 +57,10 @@ export function objectName({ deploymentId }: Owner): string {
   return `fairlead-${deploymentId}`;
 }
 
-/** Name of the Secret with the values of one revision. */
 export function secretName(assignment: Wanted): string {
   return `${objectName(assignment)}-${assignment.revision.revision_id}`;
 }
 
-/** Limits of the number of replicas. */
 export interface Size {
   readonly least: number;
   readonly most: number;
@@ -80,7 +74,6 @@ export function sizeUnderAutoscaler(objects: readonly Named[], name: string | un
   return { least: minReplicas, most: maxReplicas };
 }
 
-/** The number of replicas that a Deployment has at least. */
 export function leastReplicas(objects: readonly Named[], deployment: Named): number {
   const { replicas = 1 } = deployment.spec as { replicas?: number };
   return sizeUnderAutoscaler(objects, deployment.metadata?.name)?.least ?? replicas;
@@ -150,7 +143,6 @@ export function manifests(assignment: Wanted, place: Place, secrets: ReadonlyMap
   return { wanted: [...wanted, service], unwanted };
 }
 
-/** Labels by which the pods of a role are found. */
 function roleOf(owner: Owner, role: string): Record<string, string> {
   return { ...selector(owner), 'fairlead.dev/role': role };
 }
@@ -307,7 +299,6 @@ function strings(value: unknown): Record<string, string> {
   );
 }
 
-/** The container with its sizes as strings. */
 function quantified(container: V1Container): V1Container {
   const { limits, requests } = container.resources ?? {};
   if (!limits && !requests) return container;

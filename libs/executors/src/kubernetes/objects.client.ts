@@ -42,7 +42,6 @@ export class ObjectsClient {
     for (const object of early) await this.apply(owned(object, owner, uid), wanted, call);
   }
 
-  /** Reduces the replicas of a deployment to none. */
   async halt(assignment: Assignment, namespace: string, step: Step): Promise<void> {
     const call = callOf(step);
     for (const name of namesOf(assignment)) {
@@ -212,12 +211,10 @@ function unlessRefused(error: unknown): undefined {
   if (!(error instanceof ClusterRefused)) throw error;
 }
 
-/** An object in a sentence about what keeps it there. */
 function textOf(kind = '', { name, finalizers = [] }: V1ObjectMeta = {}): string {
   return `${kind} ${name}${finalizers.length > 0 ? ` (finalizers: ${finalizers.join(', ')})` : ''}`;
 }
 
-/** Paths of the members and items that differ. */
 function differing(one: unknown, other: unknown, path: string): string[] {
   if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) {
     return one === other ? [] : [path];
@@ -232,14 +229,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The object as one of the Deployment, when that exists. */
 function owned(object: Named, { apiVersion = '', kind = '', metadata }: Named, uid: string | undefined): Named {
   if (uid === undefined) return object;
   const ownerReferences = [{ apiVersion, kind, name: metadata?.name ?? '', uid }];
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
-/** Names of the Deployments of a deployment, and of what goes with each. */
 function namesOf(assignment: Assignment): string[] {
   return [objectName(assignment), `${objectName(assignment)}-queue`];
 }

@@ -6,7 +6,6 @@ import { type PodRules, podProblems } from './pod-rules';
 /** Sentences about members that may not be, in one reason. */
 const MOST_PROBLEMS = 10;
 
-/** Settings of the operator about the place where deployments run. */
 export interface PlaceSettings extends Pick<Place, 'healthPath' | 'nodes'> {
   readonly namespaces: Namespaces;
   readonly rules: PodRules;

@@ -2,7 +2,6 @@ import type { V1ContainerState, V1Pod } from '@kubernetes/client-node';
 import type { ProcessHealth } from '../port/process-health.schema';
 import { containersOf, EndedPods, endOf, type PodEnds } from './ended-pods';
 
-/** Resources that a pod uses: bytes and cores. */
 interface Usage {
   readonly memory_bytes: number | null;
   readonly cpu_cores: number | null;

@@ -4,7 +4,6 @@ import { isTold, membersOf, type PodSecurityLevel, securityProblems } from './po
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Rules of the operator for the parts of pods that deployments set. */
 export interface PodRules {
   readonly allow: AllowList;
   readonly level: PodSecurityLevel;
@@ -12,7 +11,6 @@ export interface PodRules {
 
 type Wanted = Pick<RevisionSpec, 'resource_spec' | 'secret_references'>;
 
-/** Name of the container of the agent. */
 export const AGENT = 'agent';
 const CONTAINER_MEMBERS = [
   ...['name', 'image', 'imagePullPolicy', 'command', 'args', 'workingDir', 'env', 'envFrom', 'resources'],
@@ -169,7 +167,6 @@ function* only(members: Members, known: readonly string[], path: string): Genera
   if (others.length > 0) yield `${path} may not have ${others.join(', ')}: only ${known.join(', ')}.`;
 }
 
-/** The objects of a list with their paths. */
 function each(list: unknown, path: string): [path: string, members: Members][] {
   if (!Array.isArray(list)) return [];
   return list.map((element, index) => [`${path}[${index}]`, membersOf(element)]);

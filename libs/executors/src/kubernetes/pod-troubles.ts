@@ -1,6 +1,5 @@
 import type { CoreV1Event, V1ContainerStatus, V1Deployment, V1Pod } from '@kubernetes/client-node';
 
-/** Something that keeps a revision from running. */
 export interface Trouble {
   /** Kind of the trouble and the object that has it: the same for every pod, and for every look. */
   readonly key: string;

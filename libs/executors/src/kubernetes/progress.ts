@@ -13,7 +13,6 @@ interface Patience {
   readonly steady: number;
 }
 
-/** Result of a look at a Deployment. */
 interface Found {
   /** True when all replicas run the revision, and go on running. */
   readonly isDone: boolean;
@@ -33,14 +32,12 @@ export class Progress {
   private stuckSince: number | undefined;
   private readonly restarted = new Map<string, number>();
 
-  /** @param least The number of replicas below which the Deployment is not ready. */
   constructor(
     private readonly name: string,
     private readonly least: number,
     private readonly patience: Patience,
   ) {}
 
-  /** The trouble that keeps the revision from running, as far as it is known. */
   get cause(): string | undefined {
     const all = [...this.troubles.values()].map(({ trouble }) => trouble);
     return (all.find(({ mends }) => !mends) ?? all[0])?.text;

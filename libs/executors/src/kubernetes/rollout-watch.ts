@@ -122,7 +122,6 @@ export class RolloutWatch {
     }
   }
 
-  /** Waits until nothing of a deployment runs. */
   async halted(assignment: Assignment, namespace: string, step: Step): Promise<void> {
     await step.waits();
     const query = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, labels: selector(assignment) };
@@ -133,7 +132,6 @@ export class RolloutWatch {
     }
   }
 
-  /** Events of the pods that are not ready. */
   private async eventsOf(pods: readonly V1Pod[], namespace: string, { signal }: Step): Promise<CoreV1Event[]> {
     const stuck = pods.filter(isStuck).slice(0, PODS_ASKED);
     const asked = stuck.map(async ({ metadata: { name = '' } = {} }) => {
@@ -146,7 +144,6 @@ export class RolloutWatch {
   }
 }
 
-/** True when a pod runs the revision. */
 function runs({ metadata }: V1Pod, { revision }: RevisionAssignment): boolean {
   return metadata?.annotations?.[REVISION_ANNOTATION] === revision.revision_id;
 }

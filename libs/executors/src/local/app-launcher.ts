@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { within } from '../command/child-process';
-import type { AppFolders, StartedRevision } from './isolation/app-folders.store';
+import type { AppFolders, Confinement, StartedRevision } from './isolation/app-folders.store';
 import { AppPorts } from './isolation/app-ports';
 import { AppProcess } from './isolation/app-process';
 import { coresOf, leastOf, memoryOf, type Sizes, wantsToStayAwake } from './isolation/app-sizes';
@@ -28,7 +28,6 @@ export type Tracing = (
   revision: StartedRevision,
 ) => Promise<{ readonly address: string; readonly project: string; issue(): TracingKey } | undefined>;
 
-/** A revision to run, with the values of its secrets and its sizes. */
 export interface Chosen {
   readonly revision: StartedRevision;
   readonly secrets: ReadonlyMap<string, string>;
@@ -37,14 +36,9 @@ export interface Chosen {
   readonly say?: (text: string) => void;
 }
 
-/** Separation of the programs from the server and from others. */
-export interface Isolation {
+export interface Isolation extends Confinement {
   readonly closed: boolean;
   readonly limited: ReadonlySet<Controller>;
-  /** Why they can read what the server reads; undefined when they cannot. */
-  readonly exposed?: string;
-  /** Why they write to `/tmp` of the machine; undefined when they do not, or have the user of the server. */
-  readonly shared?: string;
 }
 
 /** Makes programs of revisions: with their environment, and isolated as far as this machine can isolate them. */

@@ -122,7 +122,6 @@ export class AppRunners {
     return this.all.get(id)?.logs.lines() ?? [];
   }
 
-  /** The processes of a deployment, as they are now; none while it sleeps or is stopped. */
   inspect(id: string): readonly ProcessHealth[] {
     return this.kept.get(id) ? this.of(id).health() : (this.all.get(id)?.health() ?? []);
   }

@@ -61,7 +61,6 @@ export class KeptApps {
     return all.length === 1 ? { id: all[0]![0], tenantId: all[0]![1].revisions[0]!.tenantId } : undefined;
   }
 
-  /** The path of a deployment, by its address unless another one has that. */
   pathOf(tenantId: string, id: string): string | undefined {
     const kept = this.all.get(id);
     return kept?.revisions[0]!.tenantId === tenantId ? `/apps/${kept.address ?? id}` : undefined;

@@ -64,8 +64,6 @@ export class LocalExecutor extends Executor {
     super();
   }
 
-  async prepare(): Promise<void> {}
-
   rollOut(assignment: RevisionAssignment): RolloutSteps {
     const { deploymentId, config, revision, commit } = assignment;
     const { image_uri } = revision.source_revision_config;
@@ -85,7 +83,6 @@ export class LocalExecutor extends Executor {
         const given = { traced: true, set: Object.keys(folder.environmentOf(build, recipe)) };
         await this.deploy(assignment, { build, recipe }, given, `Starts: ${recipe.start}`, step);
       },
-      close: async () => undefined,
     };
   }
 
@@ -113,7 +110,6 @@ export class LocalExecutor extends Executor {
         const given = { traced: await containers.canTrace(image) };
         await this.deploy(assignment, { build: image.id, recipe: CONTAINER, image }, given, starts, step);
       },
-      close: async () => undefined,
     };
   }
 

@@ -9,7 +9,6 @@ export class LogLines {
 
   constructor(private readonly redaction: Redaction) {}
 
-  /** The lines that are complete with this text. */
   push(text: string): string[] {
     return this.pushSome(text, Infinity).lines;
   }
@@ -30,7 +29,6 @@ export class LogLines {
     return lines.flatMap((line) => this.pieces(line));
   }
 
-  /** Lines that are left at the end of the stream. */
   end(): string[] {
     const last = this.pieces(this.rest);
     this.rest = '';

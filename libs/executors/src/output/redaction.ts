@@ -39,7 +39,6 @@ export class Redaction {
     this.reach = (longestFirst[0]?.text.length ?? 0) + 2;
   }
 
-  /** The line without secrets. */
   apply(line: string): string {
     let safe = '';
     let at = 0;
@@ -106,7 +105,6 @@ export class Redaction {
   }
 }
 
-/** The spans in order, those that overlap as one. */
 function joined(spans: readonly Span[]): Span[] {
   const all: [number, number][] = [];
   for (const [start, end] of [...spans].sort((a, b) => a[0] - b[0] || b[1] - a[1])) {

@@ -3,7 +3,6 @@ const SHORTEST = 4;
 /** Longer values are looked for in the plainest encodings alone: their spellings would take much memory. */
 const LONG = 4096;
 
-/** A text that shows a secret. */
 interface Spelling {
   readonly text: string;
   /** 1 where the character before it, or after it, holds bits of the secret too. */

@@ -2,7 +2,6 @@ import type { ControlAction, RevisionSpec, SourceConfig } from '@fairlead/contra
 import type { ProcessHealth } from './process-health.schema';
 import type { ProgramLine } from './line-level';
 
-/** The deployment that an executor looks at. */
 export interface Placed {
   readonly tenantId: string;
   readonly deploymentId: string;
@@ -18,7 +17,6 @@ export interface Assignment extends Placed {
   readonly secrets: () => Promise<ReadonlyMap<string, string>>;
 }
 
-/** One revision of it. */
 export interface RevisionAssignment extends Assignment {
   readonly revision: RevisionSpec;
   readonly commit: string | null;
@@ -30,7 +28,6 @@ export interface RevisionAssignment extends Assignment {
   readonly source: () => Promise<AsyncIterable<Buffer> | undefined>;
 }
 
-/** Levels of the lines of build and deploy logs. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
 /** Takes a line for the build or deploy log; resolves when more may come. */
@@ -55,14 +52,15 @@ export interface Step {
   readonly waits: () => Promise<void>;
 }
 
-/** Steps of one rollout that follow each other; `close` is called at the end, whatever happened. */
+/** Steps of one rollout that follow each other. */
 export interface RolloutSteps {
   /** Only for sources that are built; absent when the executor builds nothing. */
   build?(step: Step): Promise<void>;
   /** Pulls the image of a revision; absent when the executor leaves that to others, such as a cluster. */
   pull?(step: Step): Promise<void>;
   deploy(step: Step): Promise<void>;
-  close(): Promise<void>;
+  /** Is called at the end, whatever happened. */
+  close?(): Promise<void>;
 }
 
 /** State of a revision in the place where it should run. */
@@ -71,7 +69,6 @@ export interface Observation {
   readonly drift: readonly string[];
   /** Why it does not run as it should. */
   readonly trouble?: string;
-  /** Processes of the deployment, where the executor sees them. */
   readonly processes?: readonly ProcessHealth[];
   /** True when a process has just ended and is started again: it will soon be known whether that is a trouble. */
   readonly isRestarting?: boolean;
@@ -92,7 +89,6 @@ export interface Upkeep {
 /** Takes what a command writes; the command waits until the promise resolves, which never rejects. */
 export type TakeOutput = (stream: 'stdout' | 'stderr', text: string) => Promise<unknown>;
 
-/** The end of a command. */
 export interface CommandEnd {
   /** Null when it did not end by itself. */
   readonly exitCode: number | null;
@@ -124,8 +120,8 @@ export abstract class Executor {
   readonly needsCommits: boolean = false;
   /** Returns why no revision can be rolled out as this installation is configured; undefined when nothing is wrong. */
   check?(signal: AbortSignal): Promise<string | undefined>;
-  /** Finds out that deployments can be run. */
-  abstract prepare(assignment: Assignment, step: Step): Promise<void>;
+  /** Finds out that deployments can be run. Absent when that is found out by running them. */
+  prepare?(assignment: Assignment, step: Step): Promise<void>;
   abstract rollOut(assignment: RevisionAssignment): RolloutSteps;
   /** Takes away everything that runs for the deployment. */
   abstract remove(assignment: Assignment, step: Step): Promise<void>;

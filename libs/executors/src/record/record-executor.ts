@@ -4,13 +4,8 @@ import { Executor, type RolloutSteps } from '../port/executor';
 export class RecordExecutor extends Executor {
   readonly name = 'record';
 
-  async prepare(): Promise<void> {}
-
   rollOut(): RolloutSteps {
-    return {
-      deploy: ({ log }) => log('INFO', 'Recorded as deployed, nothing is run (EXECUTOR=record).'),
-      close: async () => undefined,
-    };
+    return { deploy: ({ log }) => log('INFO', 'Recorded as deployed, nothing is run (EXECUTOR=record).') };
   }
 
   async remove(): Promise<void> {}

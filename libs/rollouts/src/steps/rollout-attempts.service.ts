@@ -42,7 +42,7 @@ export class RolloutAttempts {
    * which is found out later. @throws ExecutorUnreachable
    */
   async prepare(seen: Seen, mayRun: boolean, hold: Hold): Promise<void> {
-    await this.beside(seen, hold, (assignment, step) => this.executor.prepare(assignment, step));
+    await this.beside(seen, hold, async (assignment, step) => this.executor.prepare?.(assignment, step));
     const { target } = seen;
     if (!mayRun) await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
   }
@@ -170,7 +170,7 @@ export class RolloutAttempts {
       await steps.deploy(run.step('deploy'));
       run.signal.throwIfAborted();
     } finally {
-      await steps.close();
+      await steps.close?.();
     }
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
     await run.say('DEPLOYED');

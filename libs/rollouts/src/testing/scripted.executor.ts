@@ -27,7 +27,7 @@ export class ScriptedExecutor extends Executor {
     super();
   }
 
-  async prepare(): Promise<void> {
+  override async prepare(): Promise<void> {
     this.calls.push('prepare');
     await this.prepares();
   }

@@ -30,7 +30,6 @@ interface Wanted {
   readonly close?: (subnet: string) => Promise<() => Promise<unknown>>;
 }
 
-/** Environment, memory and network that a container gets besides the parts that its revision asks for. */
 interface Given {
   readonly env: Readonly<Record<string, string>>;
   readonly memory: number;

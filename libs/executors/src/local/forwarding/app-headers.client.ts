@@ -35,21 +35,9 @@ const SAID_BY_PROXIES = new Set([
  */
 const OURS_TO_SAY = new Set([
   ...['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to', 'accept-ch'],
-  ...[
-    'service-worker-allowed',
-    'critical-ch',
-    'public-key-pins',
-    'expect-ct',
-    'origin-agent-cluster',
-    'use-as-dictionary',
-  ],
-  ...[
-    'set-login',
-    'activate-storage-access',
-    'speculation-rules',
-    'x-permitted-cross-domain-policies',
-    'reporting-endpoints',
-  ],
+  ...['service-worker-allowed', 'critical-ch', 'public-key-pins', 'expect-ct', 'origin-agent-cluster', 'set-login'],
+  ...['use-as-dictionary', 'activate-storage-access', 'speculation-rules', 'reporting-endpoints'],
+  ...['x-permitted-cross-domain-policies'],
   ...['x-accel-redirect', 'x-accel-expires', 'x-sendfile', 'x-lighttpd-send-file', 'x-reproxy-url', 'x-reproxy-file'],
 ]);
 /**

@@ -71,9 +71,10 @@ const MOST_FILES = 100_000;
 const LONGEST_TEXT = 1024 * 1024;
 const READ_MS = 10_000;
 
-/** Reasons why processes are not isolated, by kind of isolation. A member is missing where isolation works. */
-interface Confinement {
+export interface Confinement {
+  /** Why programs can read what the server reads; undefined when they cannot. */
   readonly exposed?: string;
+  /** Why they write to `/tmp` of the machine; undefined when they do not, or have the user of the server. */
   readonly shared?: string;
 }
 
@@ -269,7 +270,6 @@ export class AppFolder {
     return answer?.stdout;
   }
 
-  /** The source in a folder of a build. */
   async tree(root: string): Promise<SourceTree> {
     const files = new Set<string>();
     let level = [''];

@@ -4,7 +4,6 @@ import { type Command, installOwn, type Members, NoRecipe, ownFolder, type Sourc
 
 type ManagerName = 'npm' | 'pnpm' | 'yarn';
 
-/** The package manager of a project, and what installs with it. */
 export interface Manager {
   readonly name: ManagerName;
   /** Commands that install the package manager itself; none for npm. */

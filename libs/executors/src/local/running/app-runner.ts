@@ -13,7 +13,6 @@ export class AppUnavailable extends ExecutorUnreachable {}
 
 interface Machine {
   readonly next: (revision?: StartedRevision) => Promise<Runnable | undefined>;
-  /** Adds to the places of a program when there is room for so many more processes at once; answers whether there is. */
   readonly room: (runner: AppRunner, places: number) => Promise<boolean>;
   readonly tell: TellStatus;
   readonly tookBack: (taken: TakenBack) => void;

@@ -13,7 +13,6 @@ export type TellStatus = (status: AppStatus, reason?: string, isCrashLooping?: b
 interface Processes {
   readonly replicas: readonly AppReplica[];
   readonly scale: number | undefined;
-  /** The program that is being started, or should run. */
   readonly awaited: Runnable | undefined;
   readonly isStarting: boolean;
   readonly isStopped: boolean;
