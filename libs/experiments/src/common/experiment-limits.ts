@@ -1,34 +1,25 @@
 export class ExperimentLimits {
   /** Most bytes of a body, after decompression. */
-  readonly maxBytes: number;
+  readonly maxBytes: number = 256 * 1024 * 1024;
   /** Most bytes of one element of `results`, or of one other value. */
-  readonly maxRowBytes: number;
+  readonly maxRowBytes: number = 16 * 1024 * 1024;
   /** Most bytes of all members other than `results` and `summary_experiment_scores` together. */
-  readonly maxHeaderBytes: number;
+  readonly maxHeaderBytes: number = 512 * 1024;
   /** Most containers within one another, the body included. */
-  readonly maxDepth: number;
+  readonly maxDepth: number = 100;
   /** Most bytes that one compressed byte may stand for. */
-  readonly maxRatio: number;
+  readonly maxRatio: number = 300;
   /** Uploads that are received at a time; further ones wait a moment and are then told to come again. */
-  readonly maxUploads: number;
-  readonly maxRuns: number;
+  readonly maxUploads: number = 8;
+  readonly maxRuns: number = 5000;
   /** Numbers that a comparison may hold: of all rows, keys and experiments together, eight bytes each. */
-  readonly maxComparedCells: number;
+  readonly maxComparedCells: number = 32_000_000;
   /** Pairs of scores of all keys that a gate resamples. */
-  readonly maxComparedPairs: number;
+  readonly maxComparedPairs: number = 4_000_000;
   /** Milliseconds without a byte after which an upload is given up. */
-  readonly idleMs: number;
+  readonly idleMs: number = 30_000;
 
   constructor(limits: Partial<ExperimentLimits> = {}) {
-    this.maxBytes = limits.maxBytes ?? 256 * 1024 * 1024;
-    this.maxRowBytes = limits.maxRowBytes ?? 16 * 1024 * 1024;
-    this.maxHeaderBytes = limits.maxHeaderBytes ?? 512 * 1024;
-    this.maxDepth = limits.maxDepth ?? 100;
-    this.maxRatio = limits.maxRatio ?? 300;
-    this.maxRuns = limits.maxRuns ?? 5000;
-    this.maxUploads = limits.maxUploads ?? 8;
-    this.maxComparedCells = limits.maxComparedCells ?? 32_000_000;
-    this.maxComparedPairs = limits.maxComparedPairs ?? 4_000_000;
-    this.idleMs = limits.idleMs ?? 30_000;
+    Object.assign(this, Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)));
   }
 }

@@ -27,6 +27,16 @@ export interface Vocabulary {
   readonly search: readonly string[];
 }
 
+/** Metadata of what is filtered, by key and value; `json` is SQL for the jsonb of an object. */
+export function metadataFamily(json: string): Family {
+  return {
+    key: 'metadata_key',
+    fields: { metadata_key: { sql: 'm.key', type: 'text' }, metadata_value: { sql: 'm.value', type: 'text' } },
+    exists: (condition) =>
+      `exists (select 1 from jsonb_each_text(case when jsonb_typeof(${json}) = 'object' then ${json} end) m where ${condition})`,
+  };
+}
+
 const COMPARATORS: Readonly<Record<string, string>> = {
   eq: 'is not distinct from',
   neq: 'is distinct from',

@@ -145,7 +145,7 @@ export class Comparisons {
       table,
       [...directions].map(([key, direction]) => ({ key, direction })),
     );
-    const warnings = warningsOf(table, [...directions.keys()], configs);
+    const warnings = [...warningsOf(table, [...directions.keys()], configs)];
     const labelled = categoryKeys(table);
     const categories: CategoryComparison[] = [];
     for (const key of labelled.slice(0, first ? undefined : MOST_CATEGORIES)) {

@@ -52,21 +52,10 @@ const CURRENT = `(select greatest(
   (select max(valid_from) from examples where dataset_id = $1 and ($2::timestamptz is null or valid_from <= $2)),
   (select max(as_of) from dataset_versions where dataset_id = $1 and ($2::timestamptz is null or as_of <= $2))) as time)`;
 
-export async function findVersion(pool: Pool, id: string, asOf?: string): Promise<string | undefined> {
-  const { rows } = await pool.query<VersionRow>(`select ${COLUMNS} from ${CURRENT} as v where time is not null`, [
-    id,
-    asOf ?? null,
-  ]);
-  return rows[0] && versionJson(rows[0]);
-}
-
-/** The time of the version that was current at `time`, or of the newest, as ISO text with microseconds. */
-export async function currentVersion(pool: Pool, id: string, time: string | undefined): Promise<string | undefined> {
-  const { rows } = await pool.query<{ time: string | null }>(`select ${isoTime('time')} as time from ${CURRENT} as v`, [
-    id,
-    time ?? null,
-  ]);
-  return rows[0]?.time ?? undefined;
+/** The version that was current at `asOf`, or the newest; its time is ISO text with microseconds. */
+export async function findVersion(pool: Pool, id: string, asOf?: string): Promise<VersionRow | undefined> {
+  const text = `select ${COLUMNS} from ${CURRENT} as v where time is not null`;
+  return (await pool.query<VersionRow>(text, [id, asOf ?? null])).rows[0];
 }
 
 async function taggedVersion(
@@ -106,7 +95,7 @@ export async function diffVersions(pool: Pool, id: string, from?: string, to?: s
   });
 }
 
-function versionJson({ time, newest, tags }: VersionRow): string {
+export function versionJson({ time, newest, tags }: VersionRow): string {
   const all = [...(newest ? ['latest'] : []), ...(tags ?? [])];
   return object({ tags: all.length > 0 ? JSON.stringify(all) : 'null', as_of: text(time) });
 }

@@ -160,7 +160,7 @@ export class DatasetWritesController {
     @Body(baselineBody) given: Infer<typeof baselineBody>,
   ) {
     const experiment_id = given.experiment_id ?? null;
-    await this.datasets.setBaseline(context, id, experiment_id);
+    await this.datasets.patch(context, id, {}, experiment_id);
     return { experiment_id };
   }
 

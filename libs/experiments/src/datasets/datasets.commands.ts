@@ -27,7 +27,7 @@ import {
   deleteDataset,
   setBaseline,
 } from './dataset';
-import { currentVersion } from './dataset-versions.queries';
+import { findVersion } from './dataset-versions.queries';
 import { changeDataset, createDataset, tagVersion } from './dataset-write';
 import { DatasetExists, NoSuchVersion, OtherDataset } from './dataset.errors';
 import { sessionsOfDataset } from './datasets.queries';
@@ -76,11 +76,13 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
 
   /**
    * Changes members of a dataset, and its baseline when one is given, all of them or none; resolves when that can be read.
-   * @throws DatasetNotFound, DatasetExists for a name that is in use, and what `setBaseline` throws
+   * @param baseline null for none, undefined to leave it as it is
+   * @throws DatasetNotFound, DatasetExists for a name that is in use, SessionNotFound, OtherDataset for a baseline that is
+   * not on this dataset
    */
-  async patch(caller: Caller, id: string, changes: DatasetChanges, baseline?: string): Promise<void> {
+  async patch(caller: Caller, id: string, changes: DatasetChanges, baseline?: string | null): Promise<void> {
     const { name } = (await this.find(caller.tenantId, id)).state;
-    if (baseline !== undefined) await this.requireExperiment(caller.tenantId, id, baseline);
+    if (typeof baseline === 'string') await this.requireExperiment(caller.tenantId, id, baseline);
     const next = changes.name ?? name;
     if (next !== name) await this.reserveName(caller, next, id);
     const { position } = await this.change(caller, id, (state) => [
@@ -97,20 +99,9 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
    */
   async tag(caller: Caller, id: string, tag: string, time: string | undefined): Promise<void> {
     await this.find(caller.tenantId, id);
-    const version = await currentVersion(this.pool, id, time);
+    const version = await findVersion(this.pool, id, time);
     if (version === undefined) throw new NoSuchVersion(time ?? 'latest');
-    await this.change(caller, id, tagVersion(tag, version));
-  }
-
-  /**
-   * Chooses the experiment that the others are compared with, null for none; resolves when that can be read.
-   * @throws DatasetNotFound, SessionNotFound, OtherDataset for an experiment that is not on this dataset
-   */
-  async setBaseline(caller: Caller, id: string, experimentId: string | null): Promise<void> {
-    await this.find(caller.tenantId, id);
-    if (experimentId !== null) await this.requireExperiment(caller.tenantId, id, experimentId);
-    const { position } = await this.change(caller, id, setBaseline(experimentId));
-    await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
+    await this.change(caller, id, tagVersion(tag, version.time));
   }
 
   private async requireExperiment(tenantId: string, id: string, experimentId: string): Promise<void> {

@@ -18,7 +18,7 @@ import { Pool } from 'pg';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
 import { datasetsQuery } from './datasets-body';
 import { countDatasets, findDataset, requireDataset, listDatasets, listSplits } from './datasets.queries';
-import { diffVersions, findVersion, listVersions, versionAt } from './dataset-versions.queries';
+import { diffVersions, findVersion, listVersions, versionAt, versionJson } from './dataset-versions.queries';
 import { array } from '../common/platform-json';
 import { found, Id, JSON_TEXT, pageOf100, searchedObject } from '../common/reading';
 import { DatasetCommands } from './datasets.commands';
@@ -108,7 +108,7 @@ export class DatasetsController {
   ): Promise<string> {
     await this.known(context, id);
     const time = asOf?.iso ?? (await versionAt(this.pool, context.tenantId, tag, { dataset: id }));
-    return found(await findVersion(this.pool, id, time), `Dataset version of`, id);
+    return versionJson(found(await findVersion(this.pool, id, time), `Dataset version of`, id));
   }
 
   @Get(':dataset_id/versions/diff')

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { compileFilter, type Vocabulary } from '../common/filter-sql';
+import { compileFilter, metadataFamily, type Vocabulary } from '../common/filter-sql';
 import type { ExampleEntity } from './example.entity';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { nulled, object, raw, text } from '../common/platform-json';
@@ -62,14 +62,7 @@ const VOCABULARY: Vocabulary = {
     created_at: { sql: 'e.created_at', type: 'time' },
     modified_at: { sql: 'e.valid_from', type: 'time' },
   },
-  families: [
-    {
-      key: 'metadata_key',
-      fields: { metadata_key: { sql: 'm.key', type: 'text' }, metadata_value: { sql: 'm.value', type: 'text' } },
-      exists: (condition) =>
-        `exists (select 1 from jsonb_each_text(case when jsonb_typeof(${METADATA}) = 'object' then ${METADATA} end) m where ${condition})`,
-    },
-  ],
+  families: [metadataFamily(METADATA)],
   paths: { metadata: METADATA },
   json: { metadata: METADATA },
   search: ['e.name', 'e.inputs', 'e.outputs'],

@@ -1,4 +1,4 @@
-import type { Vocabulary } from '../common/filter-sql';
+import { metadataFamily, type Vocabulary } from '../common/filter-sql';
 import { latencyOf } from '../common/sql';
 
 const METADATA = `(searchable_json(r.extra) -> 'metadata')`;
@@ -69,12 +69,7 @@ export const RUN_VOCABULARY: Vocabulary = {
       },
       exists: (condition: string) => amongMembers(side === 'input' ? RUN_INPUTS : 'r.outputs', condition),
     })),
-    {
-      key: 'metadata_key',
-      fields: { metadata_key: { sql: 'm.key', type: 'text' }, metadata_value: { sql: 'm.value', type: 'text' } },
-      exists: (condition) =>
-        `exists (select 1 from jsonb_each_text(case when jsonb_typeof(${METADATA}) = 'object' then ${METADATA} end) m where ${condition})`,
-    },
+    metadataFamily(METADATA),
   ],
   paths: { 'extra.metadata': METADATA },
   json: { metadata: METADATA, tags: `coalesce(searchable_json(r.tags), '[]')` },

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { SessionCreated } from './experiment';
 import type { SessionEntity } from './session.entity';
-import { compileFilter, type Vocabulary } from '../common/filter-sql';
+import { compileFilter, metadataFamily, type Vocabulary } from '../common/filter-sql';
 import { number, object, raw, text } from '../common/platform-json';
 import { USAGE_MEMBERS } from '../runs/run-usage';
 import type { SessionChanges } from './experiment';
@@ -76,12 +76,7 @@ const VOCABULARY: Vocabulary = {
     reference_dataset_id: { sql: 's.reference_dataset_id', type: 'uuid' },
   },
   families: [
-    {
-      key: 'metadata_key',
-      fields: { metadata_key: { sql: 'm.key', type: 'text' }, metadata_value: { sql: 'm.value', type: 'text' } },
-      exists: (condition) =>
-        `exists (select 1 from jsonb_each_text(case when jsonb_typeof(s.metadata) = 'object' then s.metadata end) m where ${condition})`,
-    },
+    metadataFamily('s.metadata'),
     {
       key: 'feedback_key',
       fields: {
