@@ -1,4 +1,3 @@
-export type { CodeHost, Credentials } from './hosts/code-host';
 export * from './repositories/commits.module';
 export * from './hosts/code-host.errors';
 export * from './integration.errors';

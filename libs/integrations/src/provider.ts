@@ -42,11 +42,6 @@ export function repositoryPath(baseUrl: string, repoUrl: string): readonly strin
   return path;
 }
 
-/** Returns the short name of a branch or tag: `main` for `refs/heads/main`. */
-export function shortRef(ref: string): string {
-  return ref.replace(/^refs\/(heads|tags)\//, '');
-}
-
 function isGitHubCloud({ hostname }: URL): boolean {
   return hostname === 'github.com' || hostname.endsWith('.ghe.com');
 }

@@ -3,7 +3,7 @@ import { plainRepository, type PushCause, type PushFollower, type PushReceivedMe
 import { EventStore, type Lease, QueueWorker, streamName, VersionConflict } from '@fairlead/eventing';
 import { HttpProblem, withTimeLimit } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
-import type { Head } from '../hosts/code-host';
+import type { Head } from '../hosts/dialect';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from '../hosts/code-host.errors';
 import { IntegrationCommands } from '../integration.commands';
 import { IntegrationNotFound } from '../integration.errors';
@@ -133,7 +133,9 @@ export class BranchHeads extends QueueWorker {
         found.set(address, { head: { commit: push.commit }, builds: [], reasons });
         continue;
       }
-      const head = await this.access.call(at, repo_url, late, (host, path) => host.head(path, branchOf(push), late));
+      const head = await this.access.call(at, repo_url, late, (host, path) =>
+        host.get(host.dialect.head(path, branchOf(push)), late),
+      );
       await this.access.learn(at, repo_url, late);
       found.set(address, await this.filtered(at, pushes, group, head, late));
     }
@@ -172,7 +174,9 @@ export class BranchHeads extends QueueWorker {
     const { before, commit } = push;
     if (before === null) return undefined;
     try {
-      return await this.access.call(at, repoUrl, late, (host, path) => host.changedFiles(path, before, commit, late));
+      return await this.access.call(at, repoUrl, late, (host, path) =>
+        host.get(host.dialect.changedFiles(path, before, commit), late),
+      );
     } catch (error) {
       if (error instanceof CommitNotFound) return undefined;
       throw error;

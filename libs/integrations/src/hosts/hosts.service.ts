@@ -1,17 +1,15 @@
 import { Shredded } from '@fairlead/eventing';
 import { FairShare, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import { BitbucketHost } from './bitbucket.host';
-import type { CodeHost, Credentials } from './code-host';
+import { bitbucket } from './bitbucket';
+import { CodeHost, type Credentials, GitHub } from './code-host';
 import { CredentialsStore } from '../credentials.store';
 import { IntegrationNotFound } from '../integration.errors';
-import { GiteaHost } from './gitea.host';
-import { GitHubHost } from './github.host';
-import { GitLabHost } from './gitlab.host';
+import { gitea, gitHub } from './github';
+import { gitLab } from './gitlab';
 import { HostClient, type KeptAnswer } from './host.client';
 import type { Integration } from '../integration';
 import { IntegrationsOptions } from '../integrations.options';
-import { JsonHost } from './json.host';
 import { apiUrl } from '../provider';
 
 /** Calls of one workspace to one host. */
@@ -55,15 +53,16 @@ export class Hosts {
     const name = `The code host ${NAMES[provider]}`;
     const api = apiUrl(provider, base_url);
     const client = new HostClient(this.options, this.places, this.answers, `${id} ${version}`, tenant_id, name);
-    if (provider === 'github' || credentials.kind === 'app') return new GitHubHost(client, api, credentials, name);
-    const json = (scheme: string) => new JsonHost(client, api, `${scheme} ${credentials.token}`, name);
-    if (provider === 'gitlab') return new GitLabHost(json('Bearer'), name);
-    if (provider === 'gitea') return new GiteaHost(json('token'), name);
+    if (provider === 'github' || credentials.kind === 'app') {
+      return new GitHub(client, api, gitHub(credentials.kind === 'app'), credentials, name);
+    }
+    const { token } = credentials;
+    if (provider === 'gitlab') return new CodeHost(client, api, gitLab, `Bearer ${token}`, name);
+    if (provider === 'gitea') return new CodeHost(client, api, gitea, `token ${token}`, name);
     const { origin, pathname } = new URL(base_url);
     const [, workspace] = pathname.split('/');
-    const isBasic = credentials.token.includes(':');
-    const basic = `Basic ${Buffer.from(credentials.token).toString('base64')}`;
-    const bitbucket = isBasic ? new JsonHost(client, api, basic, name) : json('Bearer');
-    return new BitbucketHost(bitbucket, workspace || undefined, name, origin);
+    const basic = `Basic ${Buffer.from(token).toString('base64')}`;
+    const authorization = token.includes(':') ? basic : `Bearer ${token}`;
+    return new CodeHost(client, api, bitbucket(workspace || undefined, origin), authorization, name);
   }
 }

@@ -26,7 +26,9 @@ export class HostCommitResolver extends CommitResolver {
     if (COMMIT.test(repoRef)) return repoRef;
     try {
       return await withTimeLimit(this.options.commitDeadline, [], async (late) => {
-        const commit = await this.access.call(at, repoUrl, late, (host, now) => host.commit(now, repoRef, late));
+        const commit = await this.access.call(at, repoUrl, late, (host, now) =>
+          host.get(host.dialect.commit(now, repoRef), late),
+        );
         // From now on the repository is found under another name as well.
         await this.access.learn(at, repoUrl, late);
         return commit;

@@ -35,7 +35,7 @@ export class RepositoryAccess {
     const host = await this.hosts.of(at.state, at.version);
     const known = await this.ids.idOf(tenant_id, id, repoUrl);
     if (known === undefined) return call(host, path);
-    const now = await host.repositoryPath(known, signal).catch((error: unknown) => {
+    const now = await host.get(host.dialect.repositoryPath(known), signal).catch((error: unknown) => {
       // The repository is gone, or these credentials cannot find it by its id.
       if (error instanceof CommitNotFound || (error instanceof CodeHostFailed && !error.passing)) return path;
       throw error;
@@ -48,7 +48,8 @@ export class RepositoryAccess {
     const { tenant_id, id } = integration;
     if ((await this.ids.idOf(tenant_id, id, repoUrl)) !== undefined) return;
     const host = await this.hosts.of(integration, version);
-    const found = await host.repositoryId(repositoryPath(integration.base_url, repoUrl), signal).catch(() => undefined);
+    const path = repositoryPath(integration.base_url, repoUrl);
+    const found = await host.get(host.dialect.repositoryId(path), signal).catch(() => undefined);
     if (found !== undefined) await this.ids.learn(tenant_id, id, repoUrl, found);
   }
 
@@ -62,7 +63,7 @@ export class RepositoryAccess {
     if (known === undefined || hostId === null || known === hostId) return true;
     try {
       const host = await this.hosts.of(at.state, at.version);
-      const path = await host.repositoryPath(known, signal);
+      const path = await host.get(host.dialect.repositoryPath(known), signal);
       const own = repositoryPath(at.state.base_url, repoUrl);
       return path.join('/').toLowerCase() === own.join('/').toLowerCase();
     } catch (error) {

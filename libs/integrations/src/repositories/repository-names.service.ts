@@ -23,8 +23,8 @@ export class HostRepositoryNames extends RepositoryNames {
       const at = await this.integrations.find(tenantId, integrationId);
       return await withTimeLimit(PATIENCE_MS, [], (late) =>
         this.access.call(at, repoUrl, late, async (host, path) => {
-          if (await found(host.head(path, name, late))) return false;
-          return host.hasTag(path, name, late);
+          if (await found(host.get(host.dialect.head(path, name), late))) return false;
+          return found(host.get(host.dialect.tag(path, name), late));
         }),
       );
     } catch {

@@ -1,0 +1,91 @@
+import { check, INVALID, object, Problems, type Schema, str } from '@fairlead/schema';
+import type { Repository } from '../record';
+import { CommitNotFound } from './code-host.errors';
+
+/** A GET below the address of the API, and what is read from its answer. */
+export interface Question<T> {
+  readonly at: string;
+  /** Returns INVALID for an answer that the host does not document. */
+  readonly read: (answer: unknown, headers: Headers) => T | typeof INVALID;
+}
+
+/** One page of a list, and the address of the next. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | undefined;
+}
+
+/** The newest commit of a branch. Texts are as the host sends them. */
+export interface Head {
+  readonly commit: string;
+  readonly author?: string;
+  readonly message?: string;
+}
+
+type Path = readonly string[];
+
+/**
+ * The questions to one kind of code host. `path` is the owner of a repository (with groups, where the host has them) and
+ * its name. Each question may be answered by CommitNotFound.
+ */
+export interface Dialect {
+  /** The lists of every repository that the credentials can see; those without a default branch are left out. */
+  readonly repositories: (lists: Lists) => Promise<readonly Repository[]>;
+  /** Full id of the commit of a branch, tag or commit name. */
+  readonly commit: (path: Path, ref: string) => Question<string>;
+  /** The branch is named without `refs/heads/`. */
+  readonly head: (path: Path, branch: string) => Question<Head>;
+  readonly tag: (path: Path, name: string) => Question<unknown>;
+  /** Files that differ between two commits; undefined when the host does not list all of them. */
+  readonly changedFiles: (path: Path, before: string, after: string) => Question<readonly string[] | undefined>;
+  /** The host's own id of a repository, which a new name does not change. */
+  readonly repositoryId: (path: Path) => Question<string>;
+  /** The path that a repository has now, by the host's own id. */
+  readonly repositoryPath: (id: string) => Question<Path>;
+  /** Address of a gzip tarball of a commit, with one folder at its top: below that of the API, or a whole one. */
+  readonly archive: (path: Path, commit: string) => string;
+}
+
+/** Returns the question for the page of a list at an address, which has a number from 1. */
+export type PageAt<T> = (at: string, number: number) => Question<Page<T>>;
+/** Returns all items of the list that begins at an address. */
+type Lists = <T>(first: string, page: PageAt<T>) => Promise<T[]>;
+
+/** Returns a question whose answer is checked against the form that the host documents. */
+export function question<A, T>(at: string, schema: Schema<A>, read: (answer: A, headers: Headers) => T): Question<T> {
+  return {
+    at,
+    read: (answer, headers) => {
+      const problems = new Problems();
+      const value = check(schema, answer, [], problems);
+      return problems.total > 0 ? INVALID : read(value as A, headers);
+    },
+  };
+}
+
+/** A full commit id. */
+export const commitId = str({ pattern: /^[0-9a-f]{40}([0-9a-f]{24})?$/ });
+export const named = object({ name: str() });
+
+/** Returns the newest commit of a list. @throws CommitNotFound */
+export function newestOf(commits: readonly string[]): string {
+  const [newest] = commits;
+  if (newest === undefined) throw new CommitNotFound('no commits');
+  return newest;
+}
+
+/** Returns the address of the next page from a `Link` header. */
+export function nextLink(headers: Headers): string | undefined {
+  const links = headers.get('link')?.split(/,\s*(?=<)/) ?? [];
+  return links.map((link) => /^<([^>]+)>.*;\s*rel="?next"?/.exec(link)?.[1]).find((url) => url !== undefined);
+}
+
+/** Returns the short name of a branch or tag: `main` for `refs/heads/main`. */
+export function shortRef(ref: string): string {
+  return ref.replace(/^refs\/(heads|tags)\//, '');
+}
+
+/** Returns the path of a repository in an address. */
+export function encoded(path: Path): string {
+  return path.map(encodeURIComponent).join('/');
+}
