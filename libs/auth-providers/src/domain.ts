@@ -1,7 +1,7 @@
 import type { ReadModel, Vault } from '@fairlead/eventing';
-import { OAuthConnectionEntity, OAuthProviderEntity, OAuthTokenEntity } from './oauth.entity';
+import { OAuthConnectionEntity, OAuthProviderEntity, OAuthTokenEntity } from './oauth/oauth.entity';
 import { OAuthTables1763600003000 } from './migrations/1763600003000-oauth';
-import { OAuthView } from './oauth.projection';
+import { OAuthView } from './oauth/oauth.projection';
 
 /** Describe the tables of OAuth providers, tokens and connections. */
 export const authProvidersEntities = [OAuthConnectionEntity, OAuthProviderEntity, OAuthTokenEntity];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
-import { providerModel } from './provider/provider';
-import { tokenModel } from './token/token';
+import { providerModel } from './oauth/provider';
+import { tokenModel } from './oauth/token';
 
 historyTests(
   join(__dirname, 'recorded'),

@@ -1,8 +1,8 @@
 export * from './auth-providers.module';
-export * from './auth-providers.options';
+export * from './oauth/auth-providers.options';
 export * from './sign-in/authorization.errors';
-export * from './provider/provider.errors';
-export * from './token/token.errors';
-export * from './provider/provider';
-export * from './token/token';
+export * from './oauth/provider.errors';
+export * from './oauth/token.errors';
+export * from './oauth/provider';
+export * from './oauth/token';
 export { authProvidersEntities, authProvidersMigrations, authProvidersReadModels } from './domain';

@@ -2,12 +2,12 @@ import { checkTarget } from '@fairlead/outbound';
 import { parseUrl, TimeLimit } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
-import { AuthProvidersOptions } from '../auth-providers.options';
-import { InvalidProvider, ProviderFailed } from './provider.errors';
+import { AuthProvidersOptions } from '../oauth/auth-providers.options';
+import { InvalidProvider, ProviderFailed } from '../oauth/provider.errors';
 import { MetadataCalls } from './metadata-calls.client';
 import { challengedMetadata, preferredMethod, readMetadata, type ResourceMetadata, wellKnownMetadata } from './mcp';
-import { providerFailed } from '../oauth.client';
-import { AUTH_METHODS, originOf, type ProviderFacts } from './provider';
+import { providerFailed } from '../oauth/oauth.client';
+import { AUTH_METHODS, originOf, type ProviderFacts } from '../oauth/provider';
 
 type Discovered = Pick<
   ProviderFacts,

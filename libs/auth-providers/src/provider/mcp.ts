@@ -1,5 +1,5 @@
 import { parseUrl } from '@fairlead/schema';
-import type { AuthMethod } from './provider';
+import type { AuthMethod } from '../oauth/provider';
 
 /** The members that are used of the metadata of a protected resource (RFC 9728). */
 export interface ResourceMetadata {

@@ -14,7 +14,7 @@ import {
 import type { CommandContext } from '@fairlead/api';
 import { canonicalUuid } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import { ProviderIdTaken, ProviderNotFound } from './provider.errors';
+import { ProviderIdTaken, ProviderNotFound } from '../oauth/provider.errors';
 import {
   addProvider,
   changeProvider,
@@ -26,7 +26,7 @@ import {
   type ProviderEvent,
   type ProviderFacts,
   removeProvider,
-} from './provider';
+} from '../oauth/provider';
 
 const CLIENT_SECRET = 'client_secret';
 

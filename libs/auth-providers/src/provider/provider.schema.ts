@@ -1,5 +1,5 @@
 import { bool, fixed, literal, note, object, optional, secret, str, webUrl } from '@fairlead/schema';
-import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
+import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from '../oauth/provider';
 
 const LONGEST = 2048;
 /** Stands in the path of the redirect URI, which providers compare character by character. */

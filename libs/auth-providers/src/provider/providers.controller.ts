@@ -5,13 +5,12 @@ import { publicAddress } from '@fairlead/edge';
 import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AuthProvidersOptions } from '../auth-providers.options';
-import { AuthorizationFlow } from '../sign-in/authorization.service';
+import { AuthProvidersOptions } from '../oauth/auth-providers.options';
 import { McpDiscovery } from './mcp-discovery.client';
-import { provider as answered } from '../oauth.answers.schema';
-import { OAuthQueries } from '../oauth.queries';
-import { OAUTH_VIEW } from '../oauth.projection';
-import { type Provider, providerRecord } from './provider';
+import { provider as answered } from '../oauth/oauth.answers.schema';
+import { OAuthQueries } from '../oauth/oauth.queries';
+import { OAUTH_VIEW } from '../oauth/oauth.projection';
+import { type Provider, providerRecord, redirectUri } from '../oauth/provider';
 import { ProviderCommands } from './provider.commands';
 import { mcpRequest, providerPath, providerRequest, providerUpdate } from './provider.schema';
 
@@ -27,7 +26,6 @@ export class ProvidersController {
     private readonly commands: ProviderCommands,
     private readonly queries: OAuthQueries,
     private readonly discovery: McpDiscovery,
-    private readonly flow: AuthorizationFlow,
   ) {}
 
   @Get()
@@ -80,8 +78,8 @@ export class ProvidersController {
     const { tenantId } = context;
     await this.commands.checkFree(tenantId, body.provider_id);
     const id = randomUUID();
-    const redirectUri = this.flow.redirectUri(publicAddress(context, this.options.publicUrl), id);
-    const found = await this.discovery.register(tenantId, body.mcp_server_url, body.name, redirectUri);
+    const callback = redirectUri(publicAddress(context, this.options.publicUrl), id);
+    const found = await this.discovery.register(tenantId, body.mcp_server_url, body.name, callback);
     const { provider, version } = await this.commands.add(context, { ...found, ...body, ...OF_SERVER, id });
     return answer(reply, provider, version);
   }

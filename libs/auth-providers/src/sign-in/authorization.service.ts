@@ -5,13 +5,13 @@ import { Injectable } from '@nestjs/common';
 import { randomPKCECodeVerifier } from 'openid-client';
 import { type Authorization, AuthorizationStore, LIFETIME_MINUTES } from './authorization.store';
 import { AuthorizationRefused } from './authorization.errors';
-import { ProviderFailed } from '../provider/provider.errors';
+import { ProviderFailed } from '../oauth/provider.errors';
 import { McpDiscovery } from '../provider/mcp-discovery.client';
-import { OAuthClient } from '../oauth.client';
-import { originOf, type Provider } from '../provider/provider';
+import { OAuthClient } from '../oauth/oauth.client';
+import { originOf, type Provider, redirectUri } from '../oauth/provider';
 import { ProviderCommands } from '../provider/provider.commands';
 import { isSameBrowser, signInCookie } from './sign-in-cookie';
-import { grantToken } from '../token/token';
+import { grantToken } from '../oauth/token';
 import { TokenCommands } from '../token/token.commands';
 import { TokenRefresher } from '../token/token.service';
 
@@ -50,15 +50,6 @@ export class AuthorizationFlow {
     private readonly workspaces: Workspaces,
   ) {}
 
-  /**
-   * Where a provider sends browsers back to: an address that no other provider has, so that one cannot pass for another.
-   * @param origin where browsers reach this service.
-   * @param id of the provider's stream.
-   */
-  redirectUri(origin: string, id: string): string {
-    return new URL(`/v2/auth/callback/${id}`, origin).href;
-  }
-
   /** Begins an authorisation: the URL to open in a browser, and the id to wait for. */
   async begin(
     { actor }: CommandContext,
@@ -71,7 +62,7 @@ export class AuthorizationFlow {
       token_id: asked.token_id ?? randomUUID(),
       tenant_id: provider.tenant_id,
       provider: provider.id,
-      redirect_uri: this.redirectUri(origin, provider.id),
+      redirect_uri: redirectUri(origin, provider.id),
       requested_by: actor.keyId,
     };
     const { id, state } = await this.authorizations.begin(wanted, randomPKCECodeVerifier());

@@ -15,7 +15,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { AuthProvidersModule } from '../auth-providers.module';
-import { AuthProvidersOptions } from '../auth-providers.options';
+import { AuthProvidersOptions } from '../oauth/auth-providers.options';
 import { authProvidersEntities, authProvidersMigrations } from '../domain';
 
 interface Answered {

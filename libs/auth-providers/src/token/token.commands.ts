@@ -1,6 +1,6 @@
 import { AggregateCommands, EventStore } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { type Token, tokenAggregate, type TokenEvent } from './token';
+import { type Token, tokenAggregate, type TokenEvent } from '../oauth/token';
 
 /** Finds and changes the tokens of a tenant. */
 @Injectable()

@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Metadata, serviceCaller, Shredded, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { ProviderFailed } from '../provider/provider.errors';
-import { TokenNotFound } from './token.errors';
-import { OAuthClient, type PlainGrant } from '../oauth.client';
-import { originOf, type Provider } from '../provider/provider';
+import { ProviderFailed } from '../oauth/provider.errors';
+import { TokenNotFound } from '../oauth/token.errors';
+import { OAuthClient, type PlainGrant } from '../oauth/oauth.client';
+import { originOf, type Provider } from '../oauth/provider';
 import { ProviderCommands } from '../provider/provider.commands';
-import { hasEnded, isEnding, refreshToken, refuseRefresh, type SealedGrant, type Token } from './token';
+import { hasEnded, isEnding, refreshToken, refuseRefresh, type SealedGrant, type Token } from '../oauth/token';
 import { TokenCommands } from './token.commands';
 
 /** Duration of the lease on a token (ms): longer than a call to a provider. */

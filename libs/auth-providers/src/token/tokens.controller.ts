@@ -3,10 +3,10 @@ import { serviceCaller } from '@fairlead/eventing';
 import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
 import { canonicalUuid, type Infer, list } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
-import { ConnectionNotFound, TokenNotFound } from './token.errors';
-import { connection, connections, removedTokens, tokenRecord, tokenStatus } from '../oauth.answers.schema';
-import { connectionRecord, OAuthQueries, type TokenFilter } from '../oauth.queries';
-import { OAUTH_VIEW } from '../oauth.projection';
+import { ConnectionNotFound, TokenNotFound } from '../oauth/token.errors';
+import { connection, connections, removedTokens, tokenRecord, tokenStatus } from '../oauth/oauth.answers.schema';
+import { connectionRecord, OAuthQueries, type TokenFilter } from '../oauth/oauth.queries';
+import { OAUTH_VIEW } from '../oauth/oauth.projection';
 import { ProviderCommands } from '../provider/provider.commands';
 import {
   changeToken,
@@ -16,7 +16,7 @@ import {
   type Token,
   type TokenEvent,
   tokenSummary,
-} from './token';
+} from '../oauth/token';
 import { TokenCommands } from './token.commands';
 import {
   agentPath,

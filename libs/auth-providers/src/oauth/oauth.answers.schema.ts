@@ -1,5 +1,5 @@
 import { bool, type Infer, list, literal, note, nullable, object, str, timestamp, uuid } from '@fairlead/schema';
-import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider/provider';
+import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
 
 export const provider = object('OAuthProvider', {
   id: note(uuid(), 'Identifier of the provider; the redirect URI ends with it.'),

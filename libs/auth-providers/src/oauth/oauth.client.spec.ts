@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
 import { AuthProvidersOptions } from './auth-providers.options';
 import { OAuthClient } from './oauth.client';
-import type { Provider } from './provider/provider';
+import type { Provider } from './provider';
 
 let server: Server;
 let provider: Provider;

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DataSource, type FindOptionsWhere, IsNull } from 'typeorm';
 import { OAuthProviderEntity, OAuthTokenEntity } from './oauth.entity';
-import type { Provider } from './provider/provider';
-import type { Connection, Token } from './token/token';
+import type { Provider } from './provider';
+import type { Connection, Token } from './token';
 
 export interface TokenFilter {
   /** Id of the provider's stream. */

@@ -144,6 +144,14 @@ export function providerRecord(provider: Provider) {
   };
 }
 
+/**
+ * Returns the address to which a provider sends browsers back. No other provider has it, so that one cannot pass for
+ * another. `origin`: where browsers reach this service; `id`: that of the provider's stream.
+ */
+export function redirectUri(origin: string, id: string): string {
+  return new URL(`/v2/auth/callback/${id}`, origin).href;
+}
+
 /** Returns scheme, host and port of a URL. */
 export function originOf(url: string): string {
   return new URL(url).origin;

@@ -1,8 +1,8 @@
 import { idOf, type Projection, type Recorded, requireOwn, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { type Provider, type ProviderEvent, providerModel } from './provider/provider';
-import { type Token, type TokenEvent, tokenModel } from './token/token';
+import { type Provider, type ProviderEvent, providerModel } from './provider';
+import { type Token, type TokenEvent, tokenModel } from './token';
 
 export const OAUTH_VIEW = 'oauth.view';
 

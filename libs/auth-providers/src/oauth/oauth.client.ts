@@ -2,8 +2,8 @@ import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from './auth-providers.options';
-import { ProviderFailed } from './provider/provider.errors';
-import type { Provider } from './provider/provider';
+import { ProviderFailed } from './provider.errors';
+import type { Provider } from './provider';
 
 /** The answer of a token endpoint, not encrypted. */
 export interface PlainGrant {

@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { Provider } from './provider/provider';
-import type { Token } from './token/token';
+import type { Provider } from './provider';
+import type { Token } from './token';
 
 @Entity('oauth_providers')
 @Index('oauth_providers_list', ['tenant_id', 'created_at', 'id'])
