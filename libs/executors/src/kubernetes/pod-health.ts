@@ -1,14 +1,12 @@
 import type { V1ContainerState, V1Pod } from '@kubernetes/client-node';
 import type { ProcessHealth } from '../port/process-health.schema';
 import { containersOf, EndedPods, endOf, type PodEnds } from './ended-pods';
+import { ORDINARY } from './pod-troubles';
 
 interface Usage {
   readonly memory_bytes: number | null;
   readonly cpu_cores: number | null;
 }
-
-/** Waiting for these is part of every start. */
-const USUAL = ['ContainerCreating', 'PodInitializing'];
 
 /**
  * Health of a pod, as Kubernetes reports it. The messages that a program leaves when it ends are left out: nothing
@@ -61,7 +59,7 @@ function waitingFor(
   lastState: V1ContainerState | undefined,
 ): string[] {
   const { reason, message } = state?.waiting ?? {};
-  if (!reason || USUAL.includes(reason)) return [];
+  if (!reason || ORDINARY.includes(reason)) return [];
   // It is started again, and how it ended tells more.
   if (reason === 'CrashLoopBackOff' && lastState?.terminated) return [];
   return [`${name} waits: ${reason}${message ? `, ${message}` : ''}`];

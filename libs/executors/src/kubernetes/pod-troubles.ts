@@ -11,7 +11,7 @@ export interface Trouble {
 }
 
 /** A container that waits for one of these is on its way. */
-const ORDINARY = ['ContainerCreating', 'PodInitializing'];
+export const ORDINARY = ['ContainerCreating', 'PodInitializing'];
 /** Events of a pod whose volumes are mounted. */
 const OF_IMAGES = ['Pulling', 'Pulled'];
 /** Events that repeat what conditions and containers say. */

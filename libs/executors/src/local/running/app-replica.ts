@@ -80,19 +80,19 @@ export class AppReplica {
    * started again.
    */
   async retire(most: number, hurry: AbortSignal): Promise<void> {
-    const { running } = this;
-    this.life.abort();
-    this.running = undefined;
-    await this.starting;
-    await running?.retire(most, hurry);
+    await (await this.released())?.retire(most, hurry);
   }
 
   async stop(): Promise<void> {
+    await (await this.released())?.stop();
+  }
+
+  private async released(): Promise<Serving | undefined> {
     const { running } = this;
     this.life.abort();
     this.running = undefined;
     await this.starting;
-    await running?.stop();
+    return running;
   }
 
   private async tryOn(): Promise<void> {
