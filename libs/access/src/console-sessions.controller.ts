@@ -82,7 +82,7 @@ export class ConsoleSessionsController {
     requireSameOrigin(request);
     const { key, tenantId } = await this.signedIn(request, api_key, code);
     request.claimant = { keyId: key.id, tenantId };
-    const metadata = { ...context.metadata, actor: key.id, tenant: tenantId, causationId: undefined };
+    const metadata = { ...context.metadata, actor: key.id, tenant: tenantId };
     const { session, token } = await this.sessions.open(key, tenantId, metadata);
     void reply.header('set-cookie', setCookie(request, this.options.https, token, SESSION_MS / 1000));
     return this.answer(key, tenantId, session);
@@ -120,7 +120,7 @@ export class ConsoleSessionsController {
   ): Promise<void> {
     const { consoleSession: session } = request;
     if (!session) throw new BadRequest('This request was sent with a key: it has no session that could end.');
-    await this.sessions.end(session.id, { ...context.metadata, causationId: undefined });
+    await this.sessions.end(session.id, context.metadata);
     void reply.header('set-cookie', setCookie(request, this.options.https, undefined, 0));
   }
 
@@ -137,8 +137,7 @@ export class ConsoleSessionsController {
     // Otherwise a session could follow itself again and again, and would never end.
     if (session) throw new Forbidden('A link is made with a key: a session of the console makes no further sessions.');
     const key = await this.authenticator.keyOf(context.actor);
-    const metadata = { ...context.metadata, causationId: undefined };
-    const { code, expires_at } = await this.sessions.issueCode(key, context.tenantId, metadata);
+    const { code, expires_at } = await this.sessions.issueCode(key, context.tenantId, context.metadata);
     return { code, path: `/login#code=${code}`, expires_at };
   }
 
@@ -162,7 +161,7 @@ export class ConsoleSessionsController {
   ): Promise<void> {
     const seen = await this.view.list(await this.managerOf(context.actor));
     if (!seen.some((session) => session.id === id)) throw new ConsoleSessionNotFound(id);
-    await this.sessions.end(id, { ...context.metadata, causationId: undefined });
+    await this.sessions.end(id, context.metadata);
   }
 
   /** Whose key or code it is, and the workspace to begin in. @throws Unauthorized */

@@ -105,8 +105,7 @@ export class TenantsController {
   private async establish(context: CommandContext, facts: TenantFacts): Promise<Tenant> {
     const decide = createTenant(facts);
     const stream = streamName('tenant', facts.id);
-    // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
-    const metadata = { ...context.metadata, tenant: facts.id, causationId: undefined };
+    const metadata = { ...context.metadata, tenant: facts.id };
     if (facts.tenant_handle !== null) {
       decide((await load(this.store, tenantModel, stream)).state);
       await this.reserveHandle(facts.tenant_handle, stream, metadata);

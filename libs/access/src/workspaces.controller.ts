@@ -108,8 +108,7 @@ export class WorkspacesController {
     id: string,
     decision: (id: string) => ReturnType<typeof suspendTenant>,
   ) {
-    // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
-    const metadata = { ...context.metadata, tenant: id, causationId: undefined };
+    const metadata = { ...context.metadata, tenant: id };
     const stream = streamName('tenant', id);
     const handled = await handle(this.store, tenantModel, stream, decision(id), metadata);
     const { state, version, position, events } = handled;

@@ -1,5 +1,6 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig } from 'fastify';
+import type { ClaimedCommand } from './command';
 
 /** Every scope that a key can have. */
 export const SCOPES = ['read', 'write', 'admin', 'invoke', 'secrets:read', 'tokens:read'] as const;
@@ -135,6 +136,8 @@ declare module 'fastify' {
     /** True: it was sent without a key and without a session. */
     unidentified?: boolean;
     dialect: Dialect;
+    /** Set while the handler of a route with an Idempotency-Key runs. */
+    command?: ClaimedCommand;
   }
   interface FastifyContextConfig {
     scope?: Scope | 'public';

@@ -3,6 +3,7 @@ import { BadRequest } from '@fairlead/schema';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Actor, Dialect } from './access';
+import type { ClaimedCommand } from './command';
 import { ifMatch } from './etag';
 
 /** The context of a command: the parts of its request that it needs. */
@@ -32,6 +33,11 @@ export class CommandContext {
   /** The names that the answer uses. */
   get dialect(): Dialect {
     return this.request.dialect;
+  }
+
+  /** The command of a request with an Idempotency-Key, on routes that take one. */
+  get command(): ClaimedCommand | undefined {
+    return this.request.command;
   }
 
   /** The metadata of events that the request causes. */

@@ -12,6 +12,8 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import { lastValueFrom, mergeMap, type Observable, of } from 'rxjs';
+import { answerTo } from './answer';
+import { ClaimedCommand, newCommandId } from './command';
 import { CommandContext, contextOf } from './context';
 import { describeRoute } from './describe';
 import { toWire } from './dialects';
@@ -47,8 +49,9 @@ export class Idempotency {
 
   /**
    * Returns the result of `work`, or the stored answer to the same request, with the header `Idempotent-Replayed:
-   * true`. Without an Idempotency-Key, it just runs `work`. Only successes are stored. `body` replaces the body of a
-   * request that was not parsed.
+   * true`. Without an Idempotency-Key, it just runs `work`. Only successes are stored. While `work` runs, the command of
+   * the request has the id that was stored with the key, also when an earlier attempt ended without an answer. `body`
+   * replaces the body of a request that was not parsed.
    * @throws BadRequest for a malformed key.
    * @throws Unprocessable when the key was used for another request.
    * @throws Conflict while the first request is running.
@@ -62,11 +65,11 @@ export class Idempotency {
     const fingerprint = Buffer.from(
       await this.digests.digest('idempotency', `${request.method} ${request.url}\n${sent}`),
     );
-    if (!(await this.claim(tenantId, key, fingerprint, holder))) {
-      return replay<T>(await this.find(tenantId, key), fingerprint, reply);
-    }
+    const command = await this.claim(tenantId, key, fingerprint, holder);
+    if (!command) return replay<T>(await this.find(tenantId, key), fingerprint, reply);
+    request.command = command;
     const renewal = setInterval(() => {
-      this.renew(tenantId, key, holder).catch(() => undefined);
+      this.renew(tenantId, key, holder, command).catch(() => undefined);
     }, this.lease / 3).unref();
     try {
       const result = await work();
@@ -74,7 +77,11 @@ export class Idempotency {
       await this.keep(tenantId, key, holder, reply, result).catch(() => undefined);
       return result;
     } catch (error) {
-      await this.release(tenantId, key, holder).catch(() => undefined);
+      // A fault may have come after the work was done: the next attempt has the same ids.
+      const isRefused = answerTo(error).problem.status < 500;
+      await (isRefused ? this.release(tenantId, key, holder) : this.expire(tenantId, key, holder)).catch(
+        () => undefined,
+      );
       throw error;
     } finally {
       clearInterval(renewal);
@@ -82,20 +89,32 @@ export class Idempotency {
     }
   }
 
-  private async claim(tenantId: string, key: string, fingerprint: Buffer, holder: string): Promise<boolean> {
-    const { rowCount } = await this.pool.query({
+  /** Returns the command that the key is for; undefined when the key is held, or has an answer. */
+  private async claim(
+    tenantId: string,
+    key: string,
+    fingerprint: Buffer,
+    holder: string,
+  ): Promise<ClaimedCommand | undefined> {
+    const begun = performance.now();
+    const id = newCommandId();
+    const { rows } = await this.pool.query<{ command_id: string }>({
       name: 'claim idempotency key',
       text: `
-        insert into idempotency_keys as k (tenant_id, key, fingerprint, holder, leased_until)
-        values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond')
+        insert into idempotency_keys as k (tenant_id, key, fingerprint, holder, leased_until, command_id)
+        values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond', $6)
         on conflict (tenant_id, key) do update
           set fingerprint = excluded.fingerprint, holder = excluded.holder, leased_until = excluded.leased_until,
-              status = null, headers = null, answer = null, created_at = now()
+              status = null, headers = null, answer = null, created_at = now(),
+              command_id = case when k.created_at < now() - interval '24 hours' then excluded.command_id
+                else coalesce(k.command_id, excluded.command_id) end
           where k.created_at < now() - interval '24 hours' and (k.status is not null or k.leased_until < now())
-             or k.status is null and k.leased_until < now() and k.fingerprint = excluded.fingerprint`,
-      values: [tenantId, key, fingerprint, holder, this.lease],
+             or k.status is null and k.leased_until < now() and k.fingerprint = excluded.fingerprint
+        returning command_id`,
+      values: [tenantId, key, fingerprint, holder, this.lease, id],
     });
-    return rowCount === 1;
+    const claimed = rows[0]?.command_id;
+    return claimed === undefined ? undefined : new ClaimedCommand(claimed, claimed !== id, begun + this.lease);
   }
 
   private async find(tenantId: string, key: string): Promise<Kept | undefined> {
@@ -106,12 +125,14 @@ export class Idempotency {
     return rows[0];
   }
 
-  private async renew(tenantId: string, key: string, holder: string): Promise<void> {
-    await this.pool.query(
+  private async renew(tenantId: string, key: string, holder: string, command: ClaimedCommand): Promise<void> {
+    const begun = performance.now();
+    const { rowCount } = await this.pool.query(
       `update idempotency_keys set leased_until = now() + $4 * interval '1 millisecond'
        where tenant_id = $1 and key = $2 and holder = $3 and status is null`,
       [tenantId, key, holder, this.lease],
     );
+    if (rowCount === 1) command.heldUntil = begun + this.lease;
   }
 
   private async keep(tenantId: string, key: string, holder: string, reply: FastifyReply, result: unknown) {
@@ -131,6 +152,14 @@ export class Idempotency {
   private async release(tenantId: string, key: string, holder: string): Promise<void> {
     await this.pool.query(
       'delete from idempotency_keys where tenant_id = $1 and key = $2 and holder = $3 and status is null',
+      [tenantId, key, holder],
+    );
+  }
+
+  /** Ends the lease, so that the same request can be carried out again as the same command. */
+  private async expire(tenantId: string, key: string, holder: string): Promise<void> {
+    await this.pool.query(
+      'update idempotency_keys set leased_until = now() where tenant_id = $1 and key = $2 and holder = $3 and status is null',
       [tenantId, key, holder],
     );
   }

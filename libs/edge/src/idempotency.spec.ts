@@ -6,7 +6,8 @@ import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import {
   Answers,
   Body,
-  type CommandContext,
+  CommandContext,
+  Context,
   ForEachCaller,
   Idempotency,
   Idempotent,
@@ -22,7 +23,7 @@ const digests = {
 };
 
 /** The work behind the sample route: counts its runs, and waits or fails when told to. */
-const work = { runs: 0, gate: Promise.resolve(), fail: false };
+const work = { runs: 0, gate: Promise.resolve(), fail: false, fault: false, ids: [] as unknown[] };
 
 const order = object({ a: optional(dict()) });
 const tried = object({ dry_run: optional(bool(), false) });
@@ -41,10 +42,12 @@ class OrdersController {
   @Scope('write')
   @Idempotent()
   @Answers({ 201: done })
-  async create(@Res({ passthrough: true }) reply: FastifyReply) {
+  async create(@Context() context: CommandContext, @Res({ passthrough: true }) reply: FastifyReply) {
     const run = ++work.runs;
+    work.ids.push(context.command?.idFor('order'));
     await work.gate;
     if (work.fail) throw new BadRequest('The order is refused.');
+    if (work.fault) throw new Error('The order may have been stored.');
     void reply.header('etag', `"${run}"`);
     return { run };
   }
@@ -85,7 +88,7 @@ describe('A write with an Idempotency-Key', () => {
     await database.drop();
   });
   beforeEach(() => {
-    Object.assign(work, { runs: 0, gate: Promise.resolve(), fail: false });
+    Object.assign(work, { runs: 0, gate: Promise.resolve(), fail: false, fault: false, ids: [] });
     key++;
   });
 
@@ -169,6 +172,37 @@ describe('A write with an Idempotency-Key', () => {
       [`key-${key}`],
     );
     expect(await send({ a: 1 })).toMatchObject({ status: 201, body: { run: 2 } });
+    expect(work.ids).toEqual([expect.any(String), work.ids[0]]);
+  });
+
+  it('is taken over from a process of an earlier version that crashed', async () => {
+    await send({ a: 1 });
+    await database.pool.query(
+      `update idempotency_keys set status = null, command_id = null, leased_until = now() - interval '1 second' where key = $1`,
+      [`key-${key}`],
+    );
+    expect(await send({ a: 1 })).toMatchObject({ status: 201, body: { run: 2 } });
+    expect(work.ids).toEqual([expect.any(String), expect.any(String)]);
+    expect((await send({ a: 1 })).headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('can be repeated at once after a fault, with the same ids and no other body', async () => {
+    work.fault = true;
+    expect((await send({ a: 1 })).status).toBe(500);
+    work.fault = false;
+    expect(await send({ a: 2 })).toMatchObject({ status: 422 });
+    expect(await send({ a: 1 })).toMatchObject({ status: 201, body: { run: 2 } });
+    expect(work.ids).toEqual([expect.any(String), work.ids[0]]);
+  });
+
+  it('has other ids than any request without the header, and after a refusal', async () => {
+    await send({ a: 1 }, {});
+    work.fail = true;
+    await send({ a: 1 });
+    work.fail = false;
+    await send({ a: 2 });
+    expect(work.ids[0]).toBeUndefined();
+    expect(new Set(work.ids).size).toBe(3);
   });
 
   it('repeats its first answer for a day', async () => {
@@ -190,6 +224,7 @@ describe('A write with an Idempotency-Key', () => {
       [`key-${key}`],
     );
     expect((await send({ b: 1 })).body).toEqual({ run: 3 });
+    expect(new Set(work.ids).size).toBe(3);
   });
 
   it('keeps the answer of the handler, and not what is made of it for the caller', async () => {

@@ -40,7 +40,7 @@ export class IntegrationCommands extends AggregateCommands<Integration, Integrat
     const credentials = credentialsOf(sent.credentials);
     checkAuth(provider, credentials.kind);
     await checkTarget(base_url, this.options.outbound, tenant_id, 'base_url');
-    const id = uuid();
+    const id = caller.command?.idFor('integration') ?? uuid();
     const auth = await this.credentials.seal(tenant_id, id, credentials);
     const webhook_secret = (await this.credentials.sealWebhookSecret(tenant_id, id, sent.webhook_secret)) ?? null;
     const wanted = { integration_id: id, tenant_id, name, provider, base_url, auth, webhook_secret };

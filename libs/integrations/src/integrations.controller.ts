@@ -93,6 +93,7 @@ export class IntegrationsController {
 
   @Delete(':integration_id')
   @Scope('write', { strict: true })
+  @Idempotent()
   @Describe({ summary: 'Remove an integration', takes: ['If-Match', 'x-reason'] })
   @Answers({ 204: null })
   @HttpCode(204)

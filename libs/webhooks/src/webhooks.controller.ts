@@ -70,7 +70,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await checkTarget(sent.url, this.options.outbound, context.tenantId);
-    const id = uuid();
+    const id = context.command?.idFor('webhook') ?? uuid();
     const types = [...new Set(event_types)];
     return this.shown(reply, await this.commands.add(context, { webhook_id: id, ...sent, event_types: types }));
   }
@@ -107,6 +107,7 @@ export class WebhooksController {
 
   @Delete(':webhook_id')
   @Scope('write', { strict: true })
+  @Idempotent()
   @Describe({ summary: 'Remove a webhook', takes: ['If-Match', 'x-reason'] })
   @Answers({ 204: null })
   @HttpCode(204)

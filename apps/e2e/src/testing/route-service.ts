@@ -1,8 +1,8 @@
 import { type Route, routes } from '@fairlead/api';
 import { type createServer as create } from '@fairlead/edge';
-import { EventStore, Followers, PostgresEventStore } from '@fairlead/eventing';
+import { EventStore, Followers } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
-import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
+import { Installation, OPERATOR, type startWhole, type Whole } from '@fairlead/service/testing';
 import { type CommandPlace, Executor } from '@fairlead/executors';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Outside, startOutside } from './outside';
@@ -18,7 +18,7 @@ export type Headers = Readonly<Record<string, string>>;
 export class RouteService {
   private constructor(
     private readonly installation: Installation,
-    private readonly app: NestFastifyApplication,
+    readonly app: NestFastifyApplication,
     readonly outside: Outside,
     /** All its routes. */
     readonly table: readonly Route[],
@@ -49,7 +49,7 @@ export class RouteService {
 
   /** Lets an executor have deployed a revision of a deployment that has none, as its rollout would report it. */
   async deployedBy(executor: string, deploymentId: string): Promise<void> {
-    const store = new PostgresEventStore(this.installation.database.pool);
+    const store = this.app.get(EventStore);
     const stream = `deployment-${deploymentId}`;
     const [created] = await store.read(stream);
     const data = { revision_id: crypto.randomUUID(), previous_revision_id: null, executor };
@@ -58,7 +58,6 @@ export class RouteService {
       { type: 'DeploymentProvisioned', data: {} },
     ] as const;
     await store.append(stream, 'any', events, { tenant: created!.metadata.tenant });
-    await store.close();
   }
 
   /** Lets the executor of the service have deployed a deployment, and answer commands without running them. */
@@ -70,6 +69,11 @@ export class RouteService {
       return { exitCode: 0, reason: null };
     };
     executor.commands = async () => ({ revisionId: crypto.randomUUID(), secrets: [], run, close: () => undefined });
+  }
+
+  /** Starts another server of the installation, in this process. */
+  another(): Promise<Whole> {
+    return this.installation.another();
   }
 
   /** Rows of the database. */

@@ -128,10 +128,8 @@ export class ApiKeysController {
     decide: ReturnType<typeof createKey> | ReturnType<typeof revokeKey>,
     context: CommandContext,
   ): Promise<ApiKey> {
-    // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
-    const metadata = { ...context.metadata, causationId: undefined };
     const stream = streamName('apiKey', id);
-    const { state, version } = await handle(this.store, apiKeyModel, stream, decide, metadata);
+    const { state, version } = await handle(this.store, apiKeyModel, stream, decide, context.metadata);
     const key = { ...state!, version };
     this.authenticator.learnKey(key);
     return key;

@@ -65,16 +65,16 @@ export class ProviderCommands {
     throw new ProviderNotFound(ref);
   }
 
-  /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
-  async checkFree(tenantId: string, providerId: string): Promise<void> {
-    await this.providers.checkFree(nameOf(tenantId, providerId), () => new ProviderIdTaken(providerId));
+  /** @throws ProviderIdTaken when the tenant has another provider of this provider_id than `own`. */
+  async checkFree(tenantId: string, providerId: string, own: string): Promise<void> {
+    await this.providers.checkFree(nameOf(tenantId, providerId), () => new ProviderIdTaken(providerId), own);
   }
 
   /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
   async add(context: CommandContext, { client_secret, ...wanted }: NewProvider): Promise<VersionedProvider> {
     const { tenantId, organizationId } = context.actor;
     const { id, provider_id } = wanted;
-    await this.checkFree(tenantId, provider_id);
+    await this.checkFree(tenantId, provider_id, id);
     const create = async () => {
       const taken = () => new ProviderIdTaken(provider_id);
       await this.providers.reserve(nameOf(tenantId, provider_id), id, context, taken);
@@ -100,7 +100,7 @@ export class ProviderCommands {
     { tenant_id, id }: Provider,
     found: { readonly issuer: string; readonly iss_required: boolean },
   ): Promise<void> {
-    const caller = serviceCaller({ ...metadata, tenant: tenant_id, causationId: undefined });
+    const caller = serviceCaller({ ...metadata, tenant: tenant_id });
     await this.providers.change(caller, id, learnIssuer(found));
   }
 

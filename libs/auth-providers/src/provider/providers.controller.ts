@@ -53,7 +53,7 @@ export class ProvidersController {
   ) {
     await this.checkUrls(context.tenantId, body);
     const provider_type = body.provider_type ?? null;
-    const facts = { ...WITHOUT_SERVER, ...body, id: randomUUID(), provider_type };
+    const facts = { ...WITHOUT_SERVER, ...body, id: context.command?.idFor('provider') ?? randomUUID(), provider_type };
     const { provider, version } = await this.commands.add(context, facts);
     return answer(reply, provider, version);
   }
@@ -76,8 +76,8 @@ export class ProvidersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { tenantId } = context;
-    await this.commands.checkFree(tenantId, body.provider_id);
-    const id = randomUUID();
+    const id = context.command?.idFor('provider') ?? randomUUID();
+    await this.commands.checkFree(tenantId, body.provider_id, id);
     const callback = redirectUri(publicAddress(context, this.options.publicUrl), id);
     const found = await this.discovery.register(tenantId, body.mcp_server_url, body.name, callback);
     const { provider, version } = await this.commands.add(context, { ...found, ...body, ...OF_SERVER, id });

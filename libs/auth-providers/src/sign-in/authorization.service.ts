@@ -153,7 +153,7 @@ export class AuthorizationFlow {
     };
     const agent = agent_id === null ? undefined : { connection_id: randomUUID(), agent_id, created_by: requested_by };
     // The browser has no key: what happens is put down to the key that asked for it.
-    const metadata: Metadata = { ...context.metadata, tenant: tenant_id, actor: requested_by, causationId: undefined };
+    const metadata: Metadata = { ...context.metadata, tenant: tenant_id, actor: requested_by };
     await this.tokenCommands.run({ metadata }, id, grantToken(grant, agent));
     await this.authorizations.complete(authorization.id, id);
   }

@@ -98,8 +98,7 @@ export class TokenRefresher {
 
   private async refresh(token: Token, provider: Provider, metadata: Metadata): Promise<void> {
     const { id, tenant_id } = token;
-    // Not the request's Idempotency-Key: a later refresh is another command.
-    const caller = serviceCaller({ ...metadata, tenant: tenant_id, causationId: undefined });
+    const caller = serviceCaller({ ...metadata, tenant: tenant_id });
     try {
       const plain = await this.vault.open(tenant_id, id, 'refresh_token', token.refresh_token!);
       const grant = await this.client.refresh(provider, await this.providers.secretOf(provider), plain);

@@ -155,7 +155,7 @@ export class TokensController {
     const connections = await this.queries.connections(context.tenantId, agent_id);
     const found = connections.find(({ connection }) => connection.connection_id === connection_id);
     if (!found) throw new ConnectionNotFound(connection_id);
-    await this.commands.run(repeatable(context), found.token.id, disconnectAgent(agent_id, connection_id));
+    await this.commands.run(withoutVersion(context), found.token.id, disconnectAgent(agent_id, connection_id));
   }
 
   private async tokens(context: CommandContext, providerRef?: string, user_id?: string): Promise<Token[]> {
@@ -177,11 +177,11 @@ export class TokensController {
   }
 
   private async change(context: CommandContext, id: string, decide: (token: Token) => TokenEvent[]) {
-    return (await this.commands.change(repeatable(context), id, decide)).state;
+    return (await this.commands.change(withoutVersion(context), id, decide)).state;
   }
 }
 
-/** Every command here can be repeated as it is, and depends on no version. */
-function repeatable({ metadata }: CommandContext) {
-  return serviceCaller({ ...metadata, causationId: undefined });
+/** Commands on tokens ignore `If-Match`. */
+function withoutVersion({ metadata }: CommandContext) {
+  return serviceCaller(metadata);
 }

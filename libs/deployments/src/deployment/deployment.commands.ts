@@ -5,7 +5,6 @@ import {
   checkAppend,
   EventStore,
   fold,
-  idOf,
   load,
   newId,
   Quotas,
@@ -26,7 +25,7 @@ import {
 } from './deployment';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
 import type { DeploymentEvent, Secret } from './deployment-events';
-import { claimsOf, nameForAgent, nameOf, type Names } from './deployment.names';
+import { claimsOf, nameForAgent, type Names } from './deployment.names';
 import type { createRequest, patchRequest } from './deployment.schema';
 import { checkedBy, placeOf, rehearse } from './plans';
 import { DeploymentsOptions } from '../deployments.options';
@@ -111,14 +110,6 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     return pretend(caller, stream, state, version, decided);
   }
 
-  /** The id for a new deployment; for a creation that a crash may have cut off after it took the name, the same again. */
-  async idFor({ tenantId, metadata: { causationId } }: Caller, name: string): Promise<string> {
-    if (causationId === undefined) return uuid();
-    const last = (await this.store.read(nameOf(tenantId, name))).at(-1);
-    const isRepeated = last?.type === 'NameReserved' && last.metadata.causationId === causationId;
-    return isRepeated ? idOf((last.data as { owner: string }).owner) : uuid();
-  }
-
   /**
    * Decides about a new deployment; nothing is written, and no secret is sealed.
    * @throws InvalidDeployment when a rule is broken, or it names what the workspace does not have
@@ -129,7 +120,7 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     const { agent, source_config } = sent;
     const name = sent.name ?? nameForAgent(agent!);
     if (source_config.repo_url !== undefined) checkUrl(source_config.repo_url, outbound, 'repo_url');
-    const id = await this.idFor(caller, name);
+    const id = caller.command?.idFor('deployment') ?? newId();
     const secrets = await this.secretStore.pretend(id, [], sent.secrets);
     const decide = create({ ...sent, name, secrets }, tenantId, { deploymentId: id, revisionId: newId() }, hosting);
     const events = (plans ? checkedBy(plans, decide) : decide)(null);

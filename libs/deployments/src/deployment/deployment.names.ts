@@ -24,7 +24,7 @@ export function nameForAgent({ agent_id, environment }: Agent): string {
 }
 
 /** The stream of a deployment's name. */
-export function nameOf(tenantId: string, name: string): string {
+function nameOf(tenantId: string, name: string): string {
   return nameStream('deploymentName', tenantId, name);
 }
 

@@ -171,13 +171,19 @@ describe('POST /v2/deployments', () => {
   it('rule 14: a POST repeated after a crash ends what the first began, wherever that was cut off', async () => {
     const body = sample();
     const headers = { 'idempotency-key': body.name };
-    const owner = streamName('deployment', uuidOf(77));
-    const reserved = { type: 'NameReserved', data: { owner } };
-    const names = nameStream('deploymentName', TENANT, body.name);
-    await service.store.append(names, 0, [reserved], { tenant: TENANT, causationId: body.name });
+    const append = service.store.append.bind(service.store);
+    const cut = jest.spyOn(service.store, 'append').mockImplementation(async (stream, ...more) => {
+      if (stream.startsWith('deployment-')) throw new Error('cut off');
+      return append(stream, ...more);
+    });
+    expect((await send('POST', '/v2/deployments', { body, headers })).status).toBe(500);
+    cut.mockRestore();
+    const [reserved] = await service.store.read(nameStream('deploymentName', TENANT, body.name));
     const first = await send('POST', '/v2/deployments', { body, headers });
-    expect([first.status, first.json.id]).toEqual([201, uuidOf(77)]);
-    await service.database.pool.query('delete from idempotency_keys where key = $1', [body.name]);
+    const owner = streamName('deployment', first.json.id);
+    expect([first.status, reserved!.data]).toEqual([201, { owner }]);
+    const set = `status = null, answer = null, leased_until = now() - interval '1 second'`;
+    await service.database.pool.query(`update idempotency_keys set ${set} where key = $1`, [body.name]);
     const again = await send('POST', '/v2/deployments', { body, headers });
     expect([again.status, again.json]).toEqual([201, first.json]);
     expect((await send('POST', '/v2/deployments', { body })).status).toBe(400);

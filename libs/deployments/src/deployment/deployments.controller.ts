@@ -110,6 +110,7 @@ export class DeploymentsController {
   /** Deletes those that exist: 200 when all do, 207 when some do. */
   @Delete()
   @Scope('write')
+  @Idempotent()
   @Describe({
     summary: 'Delete several deployments',
     description: '207 when some of them do not exist.',
@@ -184,6 +185,7 @@ export class DeploymentsController {
 
   @Delete(':deployment_id')
   @Scope('write')
+  @Idempotent()
   @Describe({ summary: 'Delete a deployment', takes: ['If-Match', 'x-reason'], gives: ['x-dry-run'] })
   @Answers({ 200: plan, 204: null })
   @HttpCode(204)
@@ -207,9 +209,10 @@ export class DeploymentsController {
   /** Replaces the tag values that lists can be filtered by. */
   @Put(':deployment_id/tags')
   @Scope('write')
+  @Idempotent()
   @Describe({
     summary: 'Replace the tags of a deployment',
-    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    takes: ['If-Match', 'x-reason'],
     gives: ['ETag'],
   })
   @Answers({ 200: tags })

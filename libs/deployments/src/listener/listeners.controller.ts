@@ -101,7 +101,7 @@ export class ListenersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     this.checkNamespaces(context, body.compute_config.cluster_namespaces);
-    return shown(reply, await this.commands.add(context, newId(), body));
+    return shown(reply, await this.commands.add(context, context.command?.idFor('listener') ?? newId(), body));
   }
 
   @Get(':listener_id')
@@ -133,6 +133,7 @@ export class ListenersController {
 
   @Delete(':listener_id')
   @Scope('write')
+  @Idempotent()
   @Describe({ summary: 'Delete a listener', takes: ['If-Match', 'x-reason'] })
   @Answers({ 204: null })
   @HttpCode(204)

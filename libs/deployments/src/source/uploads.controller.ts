@@ -1,8 +1,8 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Idempotency, Path, Query, Scope } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import { empty, type Infer, int, note, object, str, uuid } from '@fairlead/schema';
-import { Controller, HttpCode, Post, Put, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, HttpCode, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as newId } from 'uuid';
 import { issueUploadPath } from '../deployment/deployment';
 import { uploadUrl } from '../deployment/deployment.answers.schema';
@@ -30,20 +30,30 @@ export class UploadsController {
     private readonly urls: UploadUrls,
     private readonly intake: UploadIntake,
     private readonly options: DeploymentsOptions,
+    private readonly idempotency: Idempotency,
   ) {}
 
   /** `object_path` is what `source_tarball_path` takes once the archive is uploaded. */
   @Post('upload-url')
   @Scope('write')
-  @Describe({ summary: 'Get a URL to upload a source archive to', takes: ['If-Match', 'x-reason'] })
+  @Describe({ summary: 'Get a URL to upload a source archive to', takes: ['If-Match', 'x-reason', 'Idempotency-Key'] })
   @Answers({ 200: uploadUrl })
   @HttpCode(200)
-  async issue(@Context() context: CommandContext, @Path(deploymentPath) path: Infer<typeof deploymentPath>) {
+  async issue(
+    @Context() context: CommandContext,
+    @Path(deploymentPath) { deployment_id }: Infer<typeof deploymentPath>,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const base = publicAddress(context, this.options.publicUrl);
-    const uploadId = newId();
-    const object_path = objectPath(path.deployment_id, uploadId);
-    await this.commands.change(context, path.deployment_id, issueUploadPath(object_path));
-    return { upload_url: base + (await this.urls.issue(path.deployment_id, uploadId)), object_path };
+    // The URL has a signature, which no stored answer contains.
+    const uploadId = await this.idempotency.run(request, reply, async () => {
+      const id = context.command?.idFor('upload') ?? newId();
+      await this.commands.change(context, deployment_id, issueUploadPath(objectPath(deployment_id, id)));
+      return id;
+    });
+    const upload_url = base + (await this.urls.issue(deployment_id, uploadId));
+    return { upload_url, object_path: objectPath(deployment_id, uploadId) };
   }
 
   /** The body is a gzip tarball. No key: the signature in the URL stands for one. */

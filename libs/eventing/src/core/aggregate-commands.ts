@@ -1,7 +1,7 @@
 import type { EventType } from '@fairlead/contracts';
 import { type DomainEvent, idOf, type Metadata, type Recorded, streamName } from './event';
 import type { EventStore } from './event-store';
-import { handle, load } from './handle';
+import { type Command, handle, type Handled, load, repeatedRequest } from './handle';
 import type { Model } from './model';
 import { holder, release, reserveName } from './reservation';
 
@@ -9,6 +9,8 @@ import { holder, release, reserveName } from './reservation';
 export interface Caller {
   readonly tenantId: string;
   readonly metadata: Metadata;
+  /** The command of a request with an Idempotency-Key. */
+  readonly command?: Command;
   /**
    * Returns the edition that a change may start from; undefined for any. @throws PreconditionFailed when `If-Match` can
    * match none
@@ -101,14 +103,20 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
 
   /** Runs a decision without a check of ownership: one that creates, or that follows another service's event. */
   async run(
-    { metadata }: Pick<Caller, 'metadata'>,
+    { metadata, command }: Pick<Caller, 'metadata' | 'command'>,
     id: string,
     decide: (state: State | null) => readonly E[],
     expected?: number,
   ): Promise<Changed<State, E>> {
-    const handled = await handle(this.store, this.aggregate.model, this.stream(id), decide, metadata, expected);
-    const state = handled.state!;
-    return { ...handled, state, edition: this.editionOf(state, handled.version) };
+    const { model } = this.aggregate;
+    return this.changed(await handle(this.store, model, this.stream(id), decide, metadata, expected, command));
+  }
+
+  /** Returns what an earlier attempt of the request has made of an aggregate; undefined when it has changed nothing. */
+  async repeated({ command }: Caller, id: string): Promise<Changed<State, E> | undefined> {
+    if (!command?.mayBeRepeated) return undefined;
+    const found = await repeatedRequest(this.store, this.aggregate.model, this.stream(id), command);
+    return found && this.changed(found);
   }
 
   /**
@@ -168,6 +176,11 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
 
   protected owned<T>(tenantId: string, id: string, decide: (state: State) => T): (state: State | null) => T {
     return owned<State, T>(this.aggregate, tenantId, id, decide);
+  }
+
+  private changed(handled: Handled<State | null, E>): Changed<State, E> {
+    const state = handled.state!;
+    return { ...handled, state, edition: this.editionOf(state, handled.version) };
   }
 
   private editionOf(state: State, version: number): number {

@@ -15,7 +15,7 @@ export interface Metadata {
   readonly traceparent?: string;
   /** Why, in the caller's words (header `x-reason`). */
   readonly reason?: string;
-  /** Identifies the command. A repeated command with the same id appends nothing. */
+  /** Cause of the command: for a consumer, the id of its event; for a request, its Idempotency-Key. */
   readonly causationId?: string;
   /** Hash of the stream before the append (see `chain`); absent when the writer had not read the stream. */
   readonly previous?: string;

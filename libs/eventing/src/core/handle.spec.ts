@@ -1,4 +1,14 @@
-import { type DomainEvent, handle, load, type Metadata, type Model, type NewEvent, recall, VersionMismatch } from '..';
+import {
+  type Command,
+  type DomainEvent,
+  handle,
+  load,
+  type Metadata,
+  type Model,
+  type NewEvent,
+  recall,
+  VersionMismatch,
+} from '..';
 import { MemoryEventStore } from '../testing';
 
 type Counted = DomainEvent<'Counted', { by: number }>;
@@ -193,4 +203,66 @@ it('does a command once that is sent twice at the same time', async () => {
   const [first, second] = await Promise.all(twice);
   expect(second).toEqual(first);
   expect(await store.read('counter-1')).toHaveLength(1);
+});
+
+describe('a command of a request', () => {
+  const metadata = { tenant: 'a', request: 'POST /counters', causationId: 'key' };
+  /** An attempt; `mayBeRepeated` when another one may have been before. */
+  const attempt = (mayBeRepeated: boolean, id = 'c1'): Command => ({
+    mayBeRepeated,
+    changes: new Map(),
+    idFor: (purpose, nth = 0) => `${id} ${purpose} ${nth}`,
+  });
+  const change = (by: number, command?: Command) =>
+    handle(store, counter, 'counter-1', count(by), metadata, undefined, command);
+
+  it('is known by the ids of its events, whatever happened since', async () => {
+    const first = await change(2, attempt(false));
+    await change(5);
+    const refuse = (): Counted[] => {
+      throw new RangeError('refused now');
+    };
+    const again = handle(store, counter, 'counter-1', refuse, metadata, 7, attempt(true));
+    expect(await again).toEqual(first);
+    expect(await store.read('counter-1')).toHaveLength(2);
+  });
+
+  it('is not known by its key', async () => {
+    await change(2);
+    await change(2);
+    expect(await store.read('counter-1')).toHaveLength(2);
+  });
+
+  it('is carried out when no attempt came so far', async () => {
+    await change(1, attempt(false, 'another'));
+    expect(await change(2, attempt(true))).toMatchObject({ state: { total: 3 }, version: 2 });
+  });
+
+  it('has ids of its own for each of its changes of a stream', async () => {
+    const [first, second] = [attempt(false), attempt(true)];
+    const before = [await change(1, first), await change(2, first)];
+    expect([await change(1, second), await change(2, second)]).toEqual(before);
+    expect(await store.read('counter-1')).toHaveLength(2);
+  });
+
+  it('has the result that is stored when two processes carry it out at the same time', async () => {
+    const append = store.append.bind(store);
+    const slow = jest.spyOn(store, 'append').mockImplementation(async (stream, version, events, by) => {
+      slow.mockRestore();
+      await append(stream, version, [{ ...events[0]!, type: 'Counted', data: { by: 9 } }], by);
+      return append(stream, version, events, by);
+    });
+    expect(await change(2, attempt(true))).toMatchObject({
+      state: { total: 9 },
+      version: 1,
+      events: [{ data: { by: 9 } }],
+    });
+    expect(await change(1)).toMatchObject({ state: { total: 10 }, version: 2 });
+  });
+
+  it('is not taken for the command of a consumer that reacts to an event of the same id', async () => {
+    await change(2);
+    await handle(store, counter, 'counter-1', count(3), { tenant: 'a', causationId: 'key' });
+    expect(await store.read('counter-1')).toHaveLength(2);
+  });
 });

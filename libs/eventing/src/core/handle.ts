@@ -18,6 +18,16 @@ export interface Handled<State, E extends DomainEvent> {
   readonly events: readonly Recorded<E>[];
 }
 
+/** A request with an Idempotency-Key. Its ids are the same when it is repeated after a crash. */
+export interface Command {
+  /** True when another attempt may have appended events already. */
+  readonly mayBeRepeated: boolean;
+  /** Number of changes that this attempt has made to each stream. */
+  readonly changes: Map<string, number>;
+  /** Returns the UUID for a purpose, the same one in every attempt; those of one purpose sort by `nth`. */
+  idFor(purpose: string, nth?: number): string;
+}
+
 /** `If-Match` names another edition (or version) than the current one of the resource. */
 export class VersionMismatch extends PreconditionFailed {
   constructor(
@@ -56,19 +66,23 @@ const modelsOf = new Map<string, Set<object>>();
  *
  * `decide` is pure and may run more than once. It throws to refuse, and returns no events when nothing changes. After a
  * conflict, it decides again on the newer state. With `ifMatch`, another edition is refused; the version of the stream
- * is the edition where the model has none. When the stream already contains a command of the same tenant with the same
- * `metadata.causationId`, nothing is appended, and the result is that of the first one.
+ * is the edition where the model has none. When the stream already contains the command, nothing is appended, and the
+ * result is that of the first attempt. The command of a request is known by the ids of its events; that of a consumer,
+ * which no request caused, by its tenant and `metadata.causationId`.
  * @throws VersionMismatch when `ifMatch` is given and the resource is at another edition.
  */
-export function handle<State, E extends DomainEvent<EventType>>(
+export async function handle<State, E extends DomainEvent<EventType>>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
   decide: (state: State, version: number) => readonly E[],
   metadata: Metadata,
   ifMatch?: number,
+  command?: Command,
 ): Promise<Handled<State, E>> {
-  return inTurn(store, stream, () => attempt(store, model, stream, decide, metadata, ifMatch));
+  const handled = await inTurn(store, stream, () => attempt(store, model, stream, decide, metadata, ifMatch, command));
+  command?.changes.set(stream, (command.changes.get(stream) ?? 0) + 1);
+  return handled;
 }
 
 async function attempt<State, E extends DomainEvent<EventType>>(
@@ -77,14 +91,17 @@ async function attempt<State, E extends DomainEvent<EventType>>(
   stream: string,
   decide: (state: State, version: number) => readonly E[],
   metadata: Metadata,
-  ifMatch?: number,
+  ifMatch: number | undefined,
+  command: Command | undefined,
 ): Promise<Handled<State, E>> {
   // A remembered fold, or that of a stream without events, may be behind the stream: enough to append on, which the store
   // refuses then, never enough to refuse or to change nothing on.
   let current = remembered(store, model, stream) ?? unread(model);
   let fresh = false;
   for (;;) {
-    const repeated = await repeatedCommand(store, model, stream, current, metadata);
+    const repeated = command
+      ? command.mayBeRepeated && (await repeatedRequest(store, model, stream, command))
+      : await repeatedConsumer(store, model, stream, current, metadata);
     if (repeated) return repeated;
     if (ifMatch !== undefined && editionOf(model, current) !== ifMatch) {
       if (fresh) throw new VersionMismatch(stream, ifMatch, editionOf(model, current));
@@ -109,10 +126,13 @@ async function attempt<State, E extends DomainEvent<EventType>>(
       if (refusal !== undefined) throw refusal as Error;
       return { state, version: current.version, position: current.position, events: [] };
     }
-    const events = decided.map((event) => ({ ...event, id: newId() }));
+    const events = decided.map((event, nth) => ({ ...event, id: command ? eventId(command, stream, nth) : newId() }));
     const linked = current.version === 0 ? metadata : { ...metadata, previous: current.hash };
     try {
       const appended = await store.append(stream, current.version, events, linked);
+      // Another attempt, in another process, may have appended these ids with other data.
+      const own = command?.mayBeRepeated && (await repeatedRequest(store, model, stream, command));
+      if (own) return own;
       const recorded = events.map((event, index) => {
         const behind = events.length - 1 - index;
         const version = appended.version - behind;
@@ -177,11 +197,25 @@ export async function recall<State, E extends DomainEvent>(
   return { state: known.state as State, version: known.version, position: known.position };
 }
 
+/** Returns the result of an earlier attempt of a request; undefined when the stream does not contain it. */
+export function repeatedRequest<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  command: Command,
+): Promise<Handled<State, E> | undefined> {
+  return find(store, model, stream, ({ id }, nth) => id === eventId(command, stream, nth));
+}
+
+function eventId(command: Command, stream: string, nth: number): string {
+  return command.idFor(`${stream} ${command.changes.get(stream) ?? 0}`, nth);
+}
+
 /**
- * Returns the result of a command whose events are already in `seen`; the stream is read only where it may contain
- * them.
+ * Returns the result of a consumer's command whose events are already in `seen`; the stream is read only where it may
+ * contain them.
  */
-async function repeatedCommand<State, E extends DomainEvent>(
+async function repeatedConsumer<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
@@ -189,16 +223,26 @@ async function repeatedCommand<State, E extends DomainEvent>(
   command: Metadata,
 ): Promise<Handled<State, E> | undefined> {
   if (!seen.commands.mayHold(command)) return undefined;
-  const { causationId, tenant } = command;
-  // Another tenant's key of the same name is another command, and must learn nothing of this stream.
-  const same = ({ metadata }: Recorded<E>) => metadata.causationId === causationId && metadata.tenant === tenant;
+  const key = keyOf(command);
+  // Another tenant's event of the same id is another command, and must learn nothing of this stream.
+  return find(store, model, stream, ({ metadata }) => keyOf(metadata) === key);
+}
+
+/** Returns the result of the command whose events are `own`; `nth` is the number of those before. */
+async function find<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  own: (event: Recorded<E>, nth: number) => boolean,
+): Promise<Handled<State, E> | undefined> {
   let state = model.initial;
   let found: Handled<State, E> | undefined;
   for await (const part of store.parts(stream)) {
     for (const event of part as Recorded<E>[]) {
       state = model.evolve(state, event);
       const { version, position } = event;
-      if (same(event)) found = { state, version, position, events: [...(found?.events ?? []), event] };
+      if (own(event, found?.events.length ?? 0))
+        found = { state, version, position, events: [...(found?.events ?? []), event] };
     }
   }
   return found;
@@ -273,7 +317,7 @@ function foldOf(model: object, stream: string): string {
 const COMMANDS_KEPT = 500;
 const KEY_BYTES = 200;
 
-/** Remembers which commands a stream contains, if its events were seen from the first one on. */
+/** Remembers which commands of consumers a stream contains, if its events were seen from the first one on. */
 class KnownCommands {
   private readonly kept = new Set<string>();
   private hasForgotten = false;
@@ -300,7 +344,10 @@ class KnownCommands {
   }
 }
 
-/** Returns the key of a command: its id and tenant, since two tenants may use the same id. */
-function keyOf({ causationId, tenant }: Recorded['metadata']): string | undefined {
-  return causationId === undefined ? undefined : JSON.stringify([tenant, causationId]);
+/**
+ * Returns the key of a consumer's command: its id and tenant, since two tenants may use the same id; undefined for a
+ * request, which may name any id.
+ */
+function keyOf({ causationId, tenant, request }: Recorded['metadata']): string | undefined {
+  return causationId === undefined || request !== undefined ? undefined : JSON.stringify([tenant, causationId]);
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { requireJson } from '@fairlead/api';
 import { readStream } from '@fairlead/edge';
 import { parseJsonInTurns, UnsupportedMediaType } from '@fairlead/schema';
@@ -8,7 +9,7 @@ import { isNothing, memberSlices, present } from './json-slices';
 const MOST_BYTES = 2 * 1024 * 1024;
 
 export class OpaqueBody {
-  constructor(private readonly bytes: Buffer) {}
+  constructor(readonly bytes: Buffer) {}
 
   /**
    * Members by name as JSON text; members that are absent or null are left out. `within` names a member to look into
@@ -52,4 +53,16 @@ export async function readBytes(request: FastifyRequest, most: number): Promise<
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
   return readStream(request, most);
+}
+
+const BOUNDARY = /^multipart\/.*;\s*boundary="?([^";]+)/i;
+
+/**
+ * Returns what stands for the body of a request with an Idempotency-Key; undefined without one. The boundary of a form
+ * does not count, because clients choose another one each time.
+ */
+export function digestOf({ headers }: FastifyRequest, bytes: Buffer): string | undefined {
+  if (headers['idempotency-key'] === undefined) return undefined;
+  const boundary = BOUNDARY.exec(headers['content-type'] ?? '')?.[1];
+  return hash('sha256', boundary ? bytes.toString('latin1').replaceAll(boundary, '') : bytes);
 }

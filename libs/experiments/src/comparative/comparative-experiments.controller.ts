@@ -1,4 +1,16 @@
-import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope, validateRequest } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  asText,
+  CommandContext,
+  Context,
+  Describe,
+  Idempotency,
+  Idempotent,
+  Query,
+  Scope,
+  validateRequest,
+} from '@fairlead/api';
 import {
   BadRequest,
   bool,
@@ -14,8 +26,8 @@ import {
   str,
   uuid,
 } from '@fairlead/schema';
-import { Controller, Delete, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Delete, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
@@ -27,7 +39,7 @@ import { comparativeExperiment, listedComparativeExperiment } from '../compare/c
 import { sessionsOn } from '../compare/comparison-view.queries';
 import { removed } from '../datasets/datasets.answers.schema';
 import { requireDataset } from '../datasets/datasets.queries';
-import { type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
+import { digestOf, type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
 import { array, object as json } from '../common/platform-json';
 import { found, Id, JSON_TEXT, oneOrMany, pageOf100 } from '../common/reading';
 
@@ -57,6 +69,7 @@ export class ComparativeExperimentsController {
   constructor(
     private readonly pool: Pool,
     private readonly comparisons: ComparativeExperimentCommands,
+    private readonly idempotency: Idempotency,
   ) {}
 
   @Get(':dataset_id/comparative')
@@ -77,20 +90,29 @@ export class ComparativeExperimentsController {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Scope('write', { stream: true, views: [comparativeExperimentsView.name, EXPERIMENTS_VIEW] })
-  @Describe({ summary: 'Name a comparison', body: createBody, takes: ['x-reason'] })
+  @Describe({ summary: 'Name a comparison', body: createBody, takes: ['x-reason', 'Idempotency-Key'] })
   @Answers({
     200: asText(comparativeExperiment),
     404: 'There is no such dataset or session.',
     409: 'The id is taken.',
   })
-  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = context;
+  async create(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const sent = await readOpaqueBody(request);
     const { body: given } = validateRequest(request, { body: createBody });
+    const create = () => this.compare(context, sent, given);
+    return this.idempotency.run(request, reply, create, digestOf(request, sent.bytes));
+  }
+
+  private async compare(context: CommandContext, sent: OpaqueBody, given: Infer<typeof createBody>): Promise<string> {
+    const { tenantId } = context;
     const dataset_id = given.reference_dataset_id ?? (await this.datasetOf(tenantId, given.experiment_ids[0]!));
     await requireDataset(this.pool, tenantId, dataset_id);
     const experiment_ids = await sessionsOn(this.pool, tenantId, dataset_id, given.experiment_ids);
-    const id = given.id ?? newId();
+    const id = given.id ?? context.command?.idFor('comparison') ?? newId();
     const data = { dataset_id, experiment_ids, ...membersOf(given, sent) };
     await this.comparisons.run(context, id, createComparison(id, data));
     return json(comparativeMembers({ ...data, id, tenant_id: tenantId }));
@@ -98,6 +120,7 @@ export class ComparativeExperimentsController {
 
   @Delete('comparative/:comparative_experiment_id')
   @Scope('write')
+  @Idempotent()
   @Describe({ summary: 'Delete a named comparison', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async delete(@Context() context: CommandContext, @Id('comparative_experiment_id') id: string) {

@@ -6,6 +6,8 @@ import {
   CommandContext,
   Context,
   Describe,
+  Idempotency,
+  Idempotent,
   Scope,
   validate,
   validateRequest,
@@ -23,9 +25,10 @@ import {
   union,
   uuid,
 } from '@fairlead/schema';
-import { Controller, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
+import { v4 as newId } from 'uuid';
 import type { Dataset, DatasetChanges } from './dataset';
 import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
@@ -34,12 +37,12 @@ import type { ChangedExample } from '../examples/example-rows';
 import type { SentExample } from '../examples/examples-body';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { multipartParts, type Part, utf8 } from '../common/multipart';
-import { type OpaqueBody, readBytes, readOpaqueBody } from '../common/opaque-body.schema';
+import { digestOf, type OpaqueBody, readBytes, readOpaqueBody } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { found, Id, idPath, JSON_TEXT, notOffered } from '../common/reading';
 import { versionAt } from './dataset-versions.queries';
 import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets-body';
-import { DatasetCommands, newDatasetId } from './datasets.commands';
+import { DatasetCommands } from './datasets.commands';
 
 const MOST_BYTES = 24 * 1024 * 1024;
 const MOST_PARTS = 5000;
@@ -63,6 +66,7 @@ export class DatasetWritesController {
     private readonly pool: Pool,
     private readonly datasets: DatasetCommands,
     private readonly thread: LiveRunsThread,
+    private readonly idempotency: Idempotency,
   ) {}
 
   @Post()
@@ -81,15 +85,22 @@ export class DatasetWritesController {
     409: 'There is a dataset of this name or id.',
     501: 'It names transformations or tag values.',
   })
-  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+  async create(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { body: given } = validateRequest(request, { body: datasetCreate });
     refuseOthers(given);
-    const id = given.id ?? newDatasetId(tenantId, context.metadata);
     const { name, description = null, data_type } = given;
     const data = { name, description, data_type, ...definitionsIn(sent), externally_managed: false };
-    return createdJson(id, tenantId, await this.datasets.create(context, id, data, []), 0);
+    const create = async () => {
+      const id = given.id ?? context.command?.idFor('dataset') ?? newId();
+      return createdJson(id, tenantId, await this.datasets.create(context, id, data, []), 0);
+    };
+    return this.idempotency.run(request, reply, create, digestOf(request, sent.bytes));
   }
 
   @Post('upload')
@@ -104,10 +115,19 @@ export class DatasetWritesController {
     takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({ 200: asText(dataset), 409: 'There is a dataset of this name or id.' })
-  async upload(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+  async upload(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const bytes = await readBytes(request, MOST_BYTES);
-    const { file, fields } = formOf(bytes, request.headers['content-type'] ?? '');
-    const id = fields.id ?? newDatasetId(context.tenantId, context.metadata);
+    const form = formOf(bytes, request.headers['content-type'] ?? '');
+    const create = () => this.createFrom(context, form);
+    return this.idempotency.run(request, reply, create, digestOf(request, bytes));
+  }
+
+  private async createFrom(context: CommandContext, { file, fields }: Form): Promise<string> {
+    const id = fields.id ?? context.command?.idFor('dataset') ?? newId();
     const { description = null, data_type, input_keys: inputs, output_keys: outputs, metadata_keys: metadata } = fields;
     const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
     const asked = JSON.stringify({ inputs, outputs, metadata, dataset: id });
@@ -125,7 +145,7 @@ export class DatasetWritesController {
     description: 'Members that are left out or null stay as they are.',
     path: datasetPath,
     body: datasetUpdate,
-    takes: ['x-reason'],
+    takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({
     200: asText(dataset),
@@ -133,11 +153,24 @@ export class DatasetWritesController {
     409: 'There is a dataset of this name.',
     501: 'It names transformations.',
   })
-  async update(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+  async update(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const sent = await readOpaqueBody(request);
-    const { path, body: given } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
-    const { dataset_id: id } = path;
-    refuseOthers(given);
+    const { path, body } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
+    refuseOthers(body);
+    const update = () => this.change(context, path.dataset_id, sent, body);
+    return this.idempotency.run(request, reply, update, digestOf(request, sent.bytes));
+  }
+
+  private async change(
+    context: CommandContext,
+    id: string,
+    sent: OpaqueBody,
+    given: Infer<typeof datasetUpdate>,
+  ): Promise<string> {
     const { baseline_experiment_id: baseline, data_type, externally_managed } = given;
     const { state } = await this.datasets.find(context.tenantId, id);
     const present = { id, data_type: state.dataType, externally_managed: state.externallyManaged };
@@ -148,6 +181,7 @@ export class DatasetWritesController {
 
   @Put(':dataset_id/baseline')
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Idempotent()
   @Describe({
     summary: 'Choose the baseline of a dataset',
     description: 'The experiment that the others on the dataset are compared with, or null for none.',
@@ -166,6 +200,7 @@ export class DatasetWritesController {
 
   @Put(':dataset_id/tags')
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Idempotent()
   @Describe({
     summary: 'Tag a version of a dataset',
     description:
@@ -189,6 +224,11 @@ export class DatasetWritesController {
     await this.datasets.tag(context, id, given.tag, time);
     return { message: `Tag ${given.tag} updated` };
   }
+}
+
+interface Form {
+  readonly file: Part;
+  readonly fields: CsvFields;
 }
 
 function definitionsIn(sent: OpaqueBody) {
@@ -230,7 +270,7 @@ function createdJson(id: string, tenantId: string, state: Dataset, examples: num
   );
 }
 
-function formOf(bytes: Buffer, contentType: string): { file: Part; fields: CsvFields } {
+function formOf(bytes: Buffer, contentType: string): Form {
   const parts = multipartParts(bytes, contentType, MOST_PARTS);
   const sent = new Map<string, string | string[]>();
   for (const { name, data } of parts) {

@@ -1,15 +1,6 @@
-import {
-  AggregateCommands,
-  type Caller,
-  EventStore,
-  Followers,
-  type Metadata,
-  nameStream,
-  StoredBytes,
-} from '@fairlead/eventing';
+import { AggregateCommands, type Caller, EventStore, Followers, nameStream, StoredBytes } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { v4 as newId, v5 as idFrom } from 'uuid';
 import { storeChange } from '../examples/example-changes.commands';
 import { type ChangedExample, encodeExamples } from '../examples/example-rows';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
@@ -37,11 +28,6 @@ const VIEW_MS = 10_000;
 /** Sessions deleted at a time when their dataset goes. */
 const SIDE_BY_SIDE = 8;
 
-/** The id of a new dataset; a repeated command with an Idempotency-Key names the same one. */
-export function newDatasetId(tenantId: string, { causationId }: Metadata): string {
-  return causationId === undefined ? newId() : idFrom(`dataset/${causationId}`, tenantId);
-}
-
 @Injectable()
 export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
   constructor(
@@ -65,9 +51,9 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     data: DatasetCreated['data'],
     examples: readonly ChangedExample[],
   ): Promise<Dataset> {
-    const { tenantId, metadata } = caller;
-    // Refused before anything is reserved or stored, unless the same command is repeated.
-    if (metadata.causationId === undefined) createDataset(tenantId, id, data, new Date())(await this.stateOf(id));
+    const { tenantId, command } = caller;
+    // Refused before anything is reserved or stored, unless an earlier attempt may have created it.
+    if (!command?.mayBeRepeated) createDataset(tenantId, id, data, new Date())(await this.stateOf(id));
     if (examples.length > 0) await this.stored.require(tenantId, encodeExamples(examples).length);
     await this.reserveName(caller, data.name, id);
     const stored = examples.length > 0 ? await storeChange(this, tenantId, id, examples) : undefined;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type AggregateCommands,
   type Caller,
+  type Changed,
   type Followers,
   inTurn,
   type StoredBytes,
@@ -25,7 +26,6 @@ export interface ExampleParts extends AggregateCommands<Dataset, DatasetEvent> {
 
 export interface RecordedChange {
   readonly asOf: string;
-  readonly examples: readonly ChangedExample[];
   /** Position in the log from which it can be read. */
   readonly position: bigint;
 }
@@ -39,7 +39,7 @@ const VIEW_MS = 10_000;
 /**
  * Records a change of a dataset's examples, all of it or nothing. `decide` sees the tables as they are at the version that
  * the change is recorded upon, and is called again when another change came first; no examples change nothing. Changes of
- * one dataset take turns.
+ * one dataset take turns. A change that an earlier attempt of the request has recorded is not decided again.
  * @throws DatasetNotFound, OnlyUploads, Unavailable
  */
 export async function recordChange(
@@ -52,28 +52,29 @@ export async function recordChange(
 ): Promise<RecordedChange> {
   const { tenantId } = caller;
   return inTurn(datasets, datasetId, async () => {
+    const repeated = await datasets.repeated(caller, datasetId);
+    if (repeated) return recorded(repeated, type);
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { state, version, position } = await datasets.find(tenantId, datasetId);
       if (state.externallyManaged) throw new OnlyUploads(datasetId);
       if (!(await datasets.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS))) throw new Unavailable(1);
       const examples = await decide(state);
-      if (examples.length === 0) return { asOf: state.newest ?? state.createdAt, examples, position };
+      if (examples.length === 0) return { asOf: state.newest ?? state.createdAt, position };
       const stored = await storeChange(datasets, tenantId, datasetId, examples, contents);
       try {
         const decision = changeExamples(type, stored, new Date());
-        const handled = await datasets.run(caller, datasetId, decision, version);
-        const written = handled.events.find((event) => event.type === type);
-        return {
-          asOf: (written?.data as ExamplesChange | undefined)?.as_of ?? state.createdAt,
-          examples,
-          position: handled.position,
-        };
+        return recorded(await datasets.run(caller, datasetId, decision, version), type);
       } catch (error) {
         if (!(error instanceof VersionMismatch)) throw error;
       }
     }
     throw new Unavailable(1);
   });
+}
+
+function recorded({ state, events, position }: Changed<Dataset, DatasetEvent>, type: string): RecordedChange {
+  const written = events.find((event) => event.type === type);
+  return { asOf: (written?.data as ExamplesChange | undefined)?.as_of ?? state.createdAt, position };
 }
 
 /**

@@ -7,6 +7,8 @@ import {
   CommandContext,
   Context,
   Describe,
+  Idempotency,
+  Idempotent,
   Query,
   Scope,
   validateRequest,
@@ -25,15 +27,15 @@ import {
   str,
   uuid,
 } from '@fairlead/schema';
-import { Controller, Delete, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Delete, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { changedExamples, example, removed } from '../datasets/datasets.answers.schema';
 import { DatasetCommands } from '../datasets/datasets.commands';
 import { requireDataset } from '../datasets/datasets.queries';
 import { findExample } from './examples.queries';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
-import { readBytes, readJson } from '../common/opaque-body.schema';
+import { digestOf, readBytes, readJson } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { found, Id, idPath, JSON_TEXT, notOffered, oneOrMany } from '../common/reading';
 import { Attachments } from '../storage/attachments.service';
@@ -100,6 +102,7 @@ export class ExampleWritesController {
     private readonly datasets: DatasetCommands,
     private readonly thread: LiveRunsThread,
     private readonly attachments: Attachments,
+    private readonly idempotency: Idempotency,
   ) {}
 
   @Post('examples')
@@ -108,12 +111,23 @@ export class ExampleWritesController {
   @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
   @Describe({ summary: 'Create an example', body: exampleCreate, takes: ['x-reason', 'Idempotency-Key'] })
   @Answers({ 200: asText(example), 404: 'There is no such dataset or run.', 409: 'The id is in use.' })
-  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+  async create(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const { tenantId } = context;
-    const sent = await this.thread.readExamples(tenantId, 'create', await readJson(request, MOST_BYTES));
+    const bytes = await readJson(request, MOST_BYTES);
+    const digest = digestOf(request, bytes);
+    const sent = await this.thread.readExamples(tenantId, 'create', bytes);
     const dataset = sent.examples[0]!.dataset!;
-    const { ids, asOf, position } = await createExamples(this.datasets, context, dataset, sent);
-    await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
+    const create = async () => {
+      const { ids, asOf, position } = await createExamples(this.datasets, context, dataset, sent);
+      await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
+      return { ids, asOf };
+    };
+    // Addresses of attachments are made for each answer.
+    const { ids, asOf } = await this.idempotency.run(request, reply, create, digest);
     const filter = { id: ids, dataset, asOf };
     return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(context)), 'Example ID', ids[0]!);
   }
@@ -132,13 +146,22 @@ export class ExampleWritesController {
     404: 'There is no such dataset or run.',
     409: 'An id is in use.',
   })
-  async createMany(@Context() context: CommandContext, @Req() request: FastifyRequest) {
+  async createMany(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const { tenantId } = context;
-    const sent = await this.thread.readExamples(tenantId, 'createMany', await readJson(request, MOST_BYTES));
+    const bytes = await readJson(request, MOST_BYTES);
+    const digest = digestOf(request, bytes);
+    const sent = await this.thread.readExamples(tenantId, 'createMany', bytes);
     if (sent.examples.length === 0) return [];
     const dataset = onlyDataset(sent.examples)!;
-    const { ids } = await createExamples(this.datasets, context, dataset, sent);
-    return ids.map((id) => ({ id, dataset_id: dataset }));
+    const create = async () => {
+      const { ids } = await createExamples(this.datasets, context, dataset, sent);
+      return ids.map((id) => ({ id, dataset_id: dataset }));
+    };
+    return this.idempotency.run(request, reply, create, digest);
   }
 
   @Post('platform/datasets/:dataset_id/examples')
@@ -150,13 +173,16 @@ export class ExampleWritesController {
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
     @Id('dataset_id') dataset: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { tenantId } = context;
-    const sent = await this.readParts(request, tenantId, dataset);
+    const { sent, digest } = await this.readParts(request, context.tenantId, dataset);
     const named = onlyDataset(sent.examples) ?? dataset;
     if (named !== dataset) throw new BadRequest(`dataset_id is ${named}, but the path names the dataset ${dataset}.`);
-    const { ids, asOf } = await createExamples(this.datasets, context, dataset, sent);
-    return { count: ids.length, example_ids: ids, as_of: asOf };
+    const create = async () => {
+      const { ids, asOf } = await createExamples(this.datasets, context, dataset, sent);
+      return { count: ids.length, example_ids: ids, as_of: asOf };
+    };
+    return this.idempotency.run(request, reply, create, digest);
   }
 
   @Patch('platform/datasets/:dataset_id/examples')
@@ -171,16 +197,20 @@ export class ExampleWritesController {
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
     @Id('dataset_id') dataset: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { tenantId } = context;
-    const sent = await this.readParts(request, tenantId, dataset);
-    const { asOf } = await updateExamples(this.datasets, context, dataset, sent);
-    const ids = sent.examples.map(({ id }) => id!);
-    return { count: ids.length, example_ids: ids, as_of: asOf };
+    const { sent, digest } = await this.readParts(request, context.tenantId, dataset);
+    const update = async () => {
+      const { asOf } = await updateExamples(this.datasets, context, dataset, sent);
+      const ids = sent.examples.map(({ id }) => id!);
+      return { count: ids.length, example_ids: ids, as_of: asOf };
+    };
+    return this.idempotency.run(request, reply, update, digest);
   }
 
   @Patch('platform/datasets/:dataset_id/examples/metadata')
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Idempotent()
   @Describe({
     summary: 'Change lists in the metadata of examples',
     description: 'Splits are the list `dataset_split`. A list that loses its last value is left out.',
@@ -199,6 +229,7 @@ export class ExampleWritesController {
 
   @Put('datasets/:dataset_id/splits')
   @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Idempotent()
   @Describe({ summary: 'Put examples into a split of a dataset, or take them out', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async split(
@@ -221,8 +252,13 @@ export class ExampleWritesController {
     takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({ 200: removed, 404: 'There is no such example.' })
-  async updateMany(@Context() context: CommandContext, @Req() request: FastifyRequest) {
-    return this.update(context, await this.readUpdates(request, 'updateMany'));
+  async updateMany(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { examples, digest } = await this.readUpdates(request, 'updateMany');
+    return this.idempotency.run(request, reply, () => this.update(context, examples), digest);
   }
 
   @Patch('examples/:example_id')
@@ -235,11 +271,16 @@ export class ExampleWritesController {
     takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({ 200: removed })
-  async updateOne(@Context() context: CommandContext, @Req() request: FastifyRequest) {
-    const sent = await this.readUpdates(request, 'update');
+  async updateOne(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { examples, digest } = await this.readUpdates(request, 'update');
     const { example_id: id } = validateRequest(request, { path: examplePath }).path;
-    requireSame({ id: sent[0]!.id }, { id });
-    return this.update(context, [{ ...sent[0]!, id }]);
+    const [sent] = examples;
+    requireSame({ id: sent!.id }, { id });
+    return this.idempotency.run(request, reply, () => this.update(context, [{ ...sent!, id }]), digest);
   }
 
   @Delete('examples')
@@ -294,12 +335,15 @@ export class ExampleWritesController {
   private async readParts(request: FastifyRequest, tenantId: string, dataset: string) {
     await requireDataset(this.pool, tenantId, dataset);
     const bytes = await readBytes(request, MOST_BYTES);
-    return this.thread.readExamples(tenantId, 'multipart', bytes, request.headers['content-type'] ?? '');
+    const digest = digestOf(request, bytes);
+    const type = request.headers['content-type'] ?? '';
+    return { digest, sent: await this.thread.readExamples(tenantId, 'multipart', bytes, type) };
   }
 
-  private async readUpdates(request: FastifyRequest, kind: 'update' | 'updateMany'): Promise<readonly SentExample[]> {
+  private async readUpdates(request: FastifyRequest, kind: 'update' | 'updateMany') {
     const bytes = await readJson(request, MOST_BYTES);
-    return (await this.thread.readExamples(request.actor.tenantId, kind, bytes)).examples;
+    const digest = digestOf(request, bytes);
+    return { digest, examples: (await this.thread.readExamples(request.actor.tenantId, kind, bytes)).examples };
   }
 
   private async update(context: CommandContext, examples: readonly SentExample[]) {

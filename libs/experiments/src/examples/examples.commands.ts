@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Caller, Metadata } from '@fairlead/eventing';
+import type { Caller } from '@fairlead/eventing';
 import {
   BadRequest,
   check,
@@ -11,7 +11,7 @@ import {
   requireSame,
   Unprocessable,
 } from '@fairlead/schema';
-import { v4 as newId, v5 as idFrom } from 'uuid';
+import { v4 as newId } from 'uuid';
 import type { Dataset } from '../datasets/dataset';
 import { newAttachments } from './example-attachments';
 import { type ExampleParts, recordChange, type RecordedChange } from './example-changes.commands';
@@ -40,8 +40,9 @@ export async function createExamples(
   datasetId: string,
   { examples: sent, contents }: SentExamples,
 ): Promise<RecordedChange & { readonly ids: readonly string[] }> {
-  const { tenantId, metadata } = caller;
-  const named = sent.map((example, index) => ({ ...example, id: example.id ?? idOfNew(tenantId, index, metadata) }));
+  const { tenantId, command } = caller;
+  const idOf = ({ id }: SentExample, nth: number) => id ?? command?.idFor('example', nth) ?? newId();
+  const named = sent.map((example, nth) => ({ ...example, id: idOf(example, nth) }));
   const ids = named.map(({ id }) => id);
   const runs = await sourceRuns(datasets, tenantId, named);
   const decide = async (state: Dataset) => {
@@ -107,11 +108,6 @@ export async function deleteExamples(datasets: ExampleParts, caller: Caller, ids
     };
     await recordChange(datasets, caller, dataset, 'ExamplesDeleted', decide);
   }
-}
-
-/** A repeated command with an Idempotency-Key names the same examples. */
-function idOfNew(tenantId: string, index: number, { causationId }: Metadata): string {
-  return causationId === undefined ? newId() : idFrom(`${causationId}/${index}`, tenantId);
 }
 
 async function sourceRuns(

@@ -146,9 +146,8 @@ export class FeedbackConfigsController {
     wanted: FeedbackConfigChanged['data'],
     modifiedAt: string,
   ): Promise<string> {
-    const metadata = { ...context.metadata, causationId: undefined };
     const stream = streamOf(context, wanted.key);
-    const { events } = await handle(this.store, feedbackConfigModel, stream, setConfig(wanted), metadata);
+    const { events } = await handle(this.store, feedbackConfigModel, stream, setConfig(wanted), context.metadata);
     const time = events.at(-1)?.time;
     const modified = time === undefined ? modifiedAt : time.replace(/Z$/, '000+00:00');
     const row = { key: wanted.key, config: wanted.config, lower: wanted.is_lower_score_better, modified };

@@ -30,7 +30,8 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
    * @throws SessionExists when the name is taken, SessionIdTaken when the id was used before
    */
   async create(caller: Caller, id: string, data: SessionCreated['data']): Promise<void> {
-    if (await this.stateOf(id)) throw new SessionIdTaken(id);
+    // An earlier attempt of the request may have created it.
+    if (!caller.command?.mayBeRepeated && (await this.stateOf(id))) throw new SessionIdTaken(id);
     await this.reserveName(caller, data.name, id, nameTaken);
     const { reference_dataset_id: dataset } = data;
     const number = dataset === null ? undefined : await this.numberOn(caller, dataset, id);

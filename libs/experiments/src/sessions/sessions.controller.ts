@@ -6,6 +6,8 @@ import {
   Context,
   counting,
   Describe,
+  Idempotency,
+  Idempotent,
   Query,
   Scope,
   tellTotal,
@@ -35,7 +37,7 @@ import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { removed } from '../datasets/datasets.answers.schema';
 import { requireDataset } from '../datasets/datasets.queries';
-import { type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
+import { digestOf, type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
 import { array } from '../common/platform-json';
 import { found, Id, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
 import type { SessionChanges } from './experiment';
@@ -141,6 +143,7 @@ export class SessionsController {
   constructor(
     private readonly pool: Pool,
     private readonly sessions: SessionCommands,
+    private readonly idempotency: Idempotency,
   ) {}
 
   @Get()
@@ -187,23 +190,37 @@ export class SessionsController {
     description: 'With `upsert`, one that has this name is changed instead.',
     query: createQuery,
     body: createBody,
-    takes: ['x-reason'],
+    takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({
     200: asText(plainSession),
     404: 'There is no such dataset.',
     409: 'There is a session of this name.',
   })
-  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = context;
+  async create(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const sent = await readOpaqueBody(request);
-    const { query: asked, body: given } = validateRequest(request, { query: createQuery, body: createBody });
-    const id = given.id ?? newId();
+    const { query, body } = validateRequest(request, { query: createQuery, body: createBody });
+    const create = () => this.createFrom(context, sent, body, query.upsert);
+    return this.idempotency.run(request, reply, create, digestOf(request, sent.bytes));
+  }
+
+  private async createFrom(
+    context: CommandContext,
+    sent: OpaqueBody,
+    given: Infer<typeof createBody>,
+    upsert: boolean,
+  ): Promise<string> {
+    const { tenantId } = context;
+    const id = given.id ?? context.command?.idFor('session') ?? newId();
     const name = given.name ?? `session-${id.slice(0, 8)}`;
     for (const dataset of [given.reference_dataset_id, given.default_dataset_id]) {
       if (dataset) await requireDataset(this.pool, tenantId, dataset);
     }
-    const existing = asked.upsert ? await this.sessions.named(tenantId, name) : undefined;
+    const existing = upsert ? await this.sessions.named(tenantId, name) : undefined;
     if (existing) return this.change(context, existing, changesIn(sent, { ...given, name: undefined }));
     const data = {
       name,
@@ -222,9 +239,13 @@ export class SessionsController {
   @Patch(':session_id')
   @Header(...JSON_TEXT)
   @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
-  @Describe({ summary: 'Change a session', path: sessionPath, body: patchBody, takes: ['x-reason'] })
+  @Describe({ summary: 'Change a session', path: sessionPath, body: patchBody, takes: ['x-reason', 'Idempotency-Key'] })
   @Answers({ 200: asText(plainSession), 409: 'There is a session of this name.' })
-  async patch(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+  async patch(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const sent = await readOpaqueBody(request);
     const { path: asked, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });
     const dataset = given.default_dataset_id;
@@ -239,11 +260,13 @@ export class SessionsController {
       );
       requireSame({ id, start_time, reference_dataset_id }, JSON.parse(present) as object);
     }
-    return this.change(context, session_id, changesIn(sent, given));
+    const patch = () => this.change(context, session_id, changesIn(sent, given));
+    return this.idempotency.run(request, reply, patch, digestOf(request, sent.bytes));
   }
 
   @Delete(':session_id')
   @Scope('write')
+  @Idempotent()
   @Describe({ summary: 'Delete a session with its runs', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async delete(@Context() context: CommandContext, @Id('session_id') id: string) {

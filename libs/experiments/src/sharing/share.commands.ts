@@ -36,21 +36,21 @@ export class ShareCommands {
   ) {}
 
   /**
-   * Shares a run or a dataset until somebody ends that, and answers its token, or undefined when there is no such thing.
-   * The token of what is shared already stays the same. @throws BadRequest when the workspace shares too much
+   * Shares a run or a dataset until somebody ends that; returns false when there is no such thing. The token of what is
+   * shared already stays the same. @throws BadRequest when the workspace shares too much
    */
-  async share(context: CommandContext, kind: 'run' | 'dataset', id: string): Promise<string | undefined> {
+  async share(context: CommandContext, kind: 'run' | 'dataset', id: string): Promise<boolean> {
     const { tenantId } = context;
     const { rows } = await this.pool.query<{ session: string | null; created: string }>(SUBJECTS[kind], [id, tenantId]);
-    if (!rows[0]) return undefined;
+    if (!rows[0]) return false;
     const { session: session_id, created } = rows[0];
     const share = async () => {
       const [shareId, token] = [lastingId(tenantId, kind, id), randomUUID()];
       const sealed = await this.vault.seal(tenantId, sealsOf(tenantId), shareId, token);
       const data = { id, session_id, token: sealed, digest: await this.vault.digest(DIGESTS.lasting, token) };
       const begun = { type: kind === 'run' ? 'RunShared' : 'DatasetShared', data } as const;
-      const state = await this.change(context, streamName('share', shareId), beginShare(begun, created));
-      return this.vault.open(tenantId, sealsOf(tenantId), shareId, state!.token!);
+      await this.change(context, streamName('share', shareId), beginShare(begun, created));
+      return true;
     };
     const isShared = (await this.queries.tokens(tenantId, kind, [id])).has(id);
     if (isShared) return share();
@@ -92,9 +92,13 @@ export class ShareCommands {
   }
 
   /** Resolves when the change has taken effect. @throws HttpProblem 503 when that takes too long */
-  private async change({ metadata }: CommandContext, stream: string, decide: (state: Share | null) => ShareEvent[]) {
-    const { state, position } = await handle(this.store, shareModel, stream, decide, metadata);
-    if (await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS)) return state;
+  private async change(
+    { metadata, command }: CommandContext,
+    stream: string,
+    decide: (state: Share | null) => ShareEvent[],
+  ): Promise<void> {
+    const { position } = await handle(this.store, shareModel, stream, decide, metadata, undefined, command);
+    if (await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS)) return;
     throw new HttpProblem(503, 'The change is stored and has not taken effect yet, try again.', {
       headers: { 'retry-after': '1' },
     });

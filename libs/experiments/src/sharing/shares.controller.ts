@@ -1,6 +1,7 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Scope } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Idempotency, Idempotent, Scope } from '@fairlead/api';
 import { type Infer, note, nullable, object, uuid } from '@fairlead/schema';
-import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { removed } from '../datasets/datasets.answers.schema';
 import { requireDataset } from '../datasets/datasets.queries';
@@ -33,6 +34,7 @@ export class SharesController {
     private readonly pool: Pool,
     private readonly commands: ShareCommands,
     private readonly queries: ShareQueries,
+    private readonly idempotency: Idempotency,
   ) {}
 
   @Put('api/v1/runs/:run_id/share')
@@ -41,11 +43,18 @@ export class SharesController {
     summary: 'Share a run',
     description:
       'Whoever has the token may read the run and all runs below it, without a key. The token is made here, whatever the body says; a run that is shared already keeps its own.',
-    takes: ['x-reason'],
+    takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({ 200: sharedRun, 400: 'The workspace shares too much.' })
-  async shareRun(@Context() context: CommandContext, @Id('run_id') run_id: string) {
-    return { run_id, share_token: await this.share(context, run_id) };
+  async shareRun(
+    @Context() context: CommandContext,
+    @Id('run_id') run_id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const share = () => this.share(context, 'run', run_id);
+    await this.idempotency.run(request, reply, share);
+    return { run_id, share_token: await this.tokenOf(context, 'run', run_id) };
   }
 
   @Get('api/v1/runs/:run_id/share')
@@ -61,6 +70,7 @@ export class SharesController {
 
   @Delete('api/v1/runs/:run_id/share')
   @Scope('write', VIEWS)
+  @Idempotent()
   @Describe({
     summary: 'End the sharing of a run',
     description: 'Its token gives nothing any more, and the next one is another. What is not shared stays so.',
@@ -79,22 +89,27 @@ export class SharesController {
   @Describe({
     summary: 'Share the trace of a run (second version)',
     description: 'Shares the root of the trace, and so all its runs.',
-    takes: ['x-reason'],
+    takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({ 200: token, 400: 'The workspace shares too much.' })
   async shareTrace(
     @Context() context: CommandContext,
     @Id('run_id') run_id: string,
     @Body(shareBody) { session_id, trace_id }: Infer<typeof shareBody>,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const known = await this.sessionOf(context, run_id, trace_id);
     found(known === session_id || undefined, 'Run ID', run_id);
-    return { share_token: await this.share(context, trace_id) };
+    const share = () => this.share(context, 'run', trace_id);
+    await this.idempotency.run(request, reply, share);
+    return { share_token: await this.tokenOf(context, 'run', trace_id) };
   }
 
   @Delete('v2/runs/:run_id/share')
   @HttpCode(204)
   @Scope('write', VIEWS)
+  @Idempotent()
   @Describe({
     summary: 'End the sharing of a trace (second version)',
     description: 'The run is the root of the trace. What is not shared stays so.',
@@ -116,12 +131,18 @@ export class SharesController {
     summary: 'Share a dataset',
     description:
       'Whoever has the token may read the dataset, its newest examples, and its experiments with their statistics, without a key. A dataset that is shared already keeps its token.',
-    takes: ['x-reason'],
+    takes: ['x-reason', 'Idempotency-Key'],
   })
   @Answers({ 200: sharedDataset, 400: 'The workspace shares too much.' })
-  async shareDataset(@Context() context: CommandContext, @Id('dataset_id') dataset_id: string) {
-    const share_token = await this.commands.share(context, 'dataset', dataset_id);
-    return { dataset_id, share_token: found(share_token, 'Dataset ID', dataset_id) };
+  async shareDataset(
+    @Context() context: CommandContext,
+    @Id('dataset_id') dataset_id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const share = () => this.share(context, 'dataset', dataset_id);
+    await this.idempotency.run(request, reply, share);
+    return { dataset_id, share_token: await this.tokenOf(context, 'dataset', dataset_id) };
   }
 
   @Get('api/v1/datasets/:dataset_id/share')
@@ -129,12 +150,12 @@ export class SharesController {
   @Describe({ summary: 'Get the token of a shared dataset' })
   @Answers({ 200: sharedDataset, 404: 'There is no such dataset, or it is not shared.' })
   async datasetToken(@Context() context: CommandContext, @Id('dataset_id') dataset_id: string) {
-    const share_token = (await this.queries.tokens(context.tenantId, 'dataset', [dataset_id])).get(dataset_id);
-    return { dataset_id, share_token: found(share_token, 'Share of dataset ID', dataset_id) };
+    return { dataset_id, share_token: await this.tokenOf(context, 'dataset', dataset_id) };
   }
 
   @Delete('api/v1/datasets/:dataset_id/share')
   @Scope('write', VIEWS)
+  @Idempotent()
   @Describe({
     summary: 'End the sharing of a dataset',
     description: 'Its token gives nothing any more, and the next one is another. What is not shared stays so.',
@@ -147,8 +168,15 @@ export class SharesController {
     return { message: `Dataset ${dataset_id} is not shared any more` };
   }
 
-  private async share(context: CommandContext, runId: string): Promise<string> {
-    return found(await this.commands.share(context, 'run', runId), 'Run ID', runId);
+  private async share(context: CommandContext, kind: 'run' | 'dataset', id: string): Promise<void> {
+    const isThere = await this.commands.share(context, kind, id);
+    found(isThere || undefined, kind === 'run' ? 'Run ID' : 'Dataset ID', id);
+  }
+
+  /** Returns the token of something shared. No stored answer to an Idempotency-Key contains it. */
+  private async tokenOf({ tenantId }: CommandContext, kind: 'run' | 'dataset', id: string): Promise<string> {
+    const share_token = (await this.queries.tokens(tenantId, kind, [id])).get(id);
+    return found(share_token, `Share of ${kind} ID`, id);
   }
 
   private async sessionOf({ actor }: CommandContext, runId: string, trace?: string): Promise<string | undefined> {

@@ -11,8 +11,8 @@ import {
   ViewsGuard,
   Workspaces,
 } from '@fairlead/eventing';
-import { type Actor, type Route, routes } from '@fairlead/api';
-import { createServer, type ServerOptions } from '@fairlead/edge';
+import { type Actor, Idempotency, type Route, routes } from '@fairlead/api';
+import { createServer, httpMigrations, type ServerOptions } from '@fairlead/edge';
 import { Unauthorized } from '@fairlead/schema';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
@@ -103,10 +103,11 @@ export async function startReading(
   limits: ServerOptions['limits'] = {},
   ofExperiments: Partial<ExperimentLimits> = {},
 ): Promise<Reading> {
-  const database = await testDatabase([...eventingMigrations, ...experimentsMigrations]);
+  const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
   const tenants = { a: newId(), b: newId() };
   const keys = parseMasterKeys(randomBytes(32).toString('base64'), 'the test');
+  const vault = new Vault(database.pool, keys);
 
   @Module({
     controllers: [
@@ -150,7 +151,8 @@ export async function startReading(
       { provide: PublicUrl, useValue: new PublicUrl() },
       RefusedItems,
       Attachments,
-      { provide: Vault, useValue: new Vault(database.pool, keys) },
+      { provide: Vault, useValue: vault },
+      { provide: Idempotency, useValue: new Idempotency(database.pool, vault) },
       ComparativeExperimentCommands,
       DatasetCommands,
       SessionCommands,

@@ -12,7 +12,6 @@ import {
   Scope,
 } from '@fairlead/api';
 import { holdsBody } from '@fairlead/edge';
-import { serviceCaller } from '@fairlead/eventing';
 import { type Infer, note, object, optional, RequestTimeout, uuid } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -125,12 +124,10 @@ export class UploadController {
     reply: FastifyReply,
     received: Parameters<Uploads['record']>[1],
   ): Promise<string> {
-    // The body identifies the command better than an Idempotency-Key does.
-    const caller = serviceCaller({ ...context.metadata, causationId: undefined });
     const { answer, replayed } =
       into === undefined
-        ? await this.uploads.record(caller, received)
-        : await this.fills.record(caller, into, received);
+        ? await this.uploads.record(context, received)
+        : await this.fills.record(context, into, received);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return answer;
   }

@@ -57,13 +57,14 @@ export class DeliveriesController {
   @Answers({ 202: delivery, 409: 'Nothing of it was set aside or ignored.' })
   @HttpCode(202)
   async retry(
-    @Context() { tenantId }: CommandContext,
+    @Context() { tenantId, command }: CommandContext,
     @Path(deliveryPath) { integration_id: integrationId, delivery_id: id }: Infer<typeof deliveryPath>,
   ) {
     await this.integrations.find(tenantId, integrationId);
     const owner = { tenantId, integrationId };
     const { status } = await this.queries.find(owner, id);
-    if (!(await this.intake.judge(owner, id))) throw new DeliverySettled(id, status);
+    // An earlier attempt may have settled it.
+    if (!(await this.intake.judge(owner, id)) && !command?.mayBeRepeated) throw new DeliverySettled(id, status);
     return this.queries.find(owner, id);
   }
 }

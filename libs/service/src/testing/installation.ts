@@ -9,7 +9,7 @@ import type { MigrationClass } from '@fairlead/postgres';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { services } from '../services';
 import { type Environment, SERVICE_NAMES } from '../settings/settings';
-import { startWhole, type Whole } from './whole';
+import { startTogether, startWhole, type Whole } from './whole';
 
 /** The admin key of every installation. */
 export const OPERATOR = 'installation-operator-key';
@@ -20,6 +20,7 @@ export class Installation {
     readonly whole: Whole,
     readonly database: TestDatabase,
     private readonly directory: string,
+    private readonly settings: Environment,
   ) {}
 
   /** Starts an installation; `settings` take precedence over the usual ones. */
@@ -27,15 +28,15 @@ export class Installation {
     const directory = mkdtempSync(join(tmpdir(), 'fairlead-installation-'));
     const database = await testDatabase(await everyMigration());
     try {
-      const whole = await startUp({
+      const all = {
         PORT: '0',
         DATABASE_URL: database.url,
         FAIRLEAD_DATA_DIR: directory,
         FAIRLEAD_API_KEY: OPERATOR,
         LOG_LEVEL: 'silent',
         ...settings,
-      });
-      return new Installation(whole, database, directory);
+      };
+      return new Installation(await startUp(all), database, directory, all);
     } catch (error) {
       await remove(database, directory);
       throw error;
@@ -44,6 +45,11 @@ export class Installation {
 
   get url(): string {
     return this.whole.url;
+  }
+
+  /** Starts another server of the same installation, in this process. */
+  another(): Promise<Whole> {
+    return startTogether(this.settings);
   }
 
   /** Sends a request of the operator, with JSON when there is a body. */

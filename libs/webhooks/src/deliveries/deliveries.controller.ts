@@ -26,7 +26,7 @@ export class DeliveriesController {
   @HttpCode(202)
   async test(@Context() context: CommandContext, @Path(webhookPath) { webhook_id: id }: Infer<typeof webhookPath>) {
     await this.webhooks.find(context.tenantId, id);
-    return this.queries.find(id, await this.deliveries.addTest(id));
+    return this.queries.find(id, await this.deliveries.addTest(id, context.command?.idFor('delivery')));
   }
 
   @Get('deliveries')

@@ -99,16 +99,15 @@ export class DeliveryTable {
     });
   }
 
-  /** Adds a test message and returns the id of its delivery. @throws WebhookDisabledNow */
-  async addTest(webhookId: string): Promise<string> {
-    const id = uuid();
+  /** Adds a test message, unless there is one of this id, and returns the id. @throws WebhookDisabledNow */
+  async addTest(webhookId: string, id = uuid()): Promise<string> {
     const now = this.now();
     const body = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data: { webhook_id: webhookId } });
     await transaction(this.pool, async (tx) => {
       await checkEnabled(webhookId, tx);
       await tx.query(
         `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, due_at)
-         values ($1, $2, $3, $4, $5, $6, $6)`,
+         values ($1, $2, $3, $4, $5, $6, $6) on conflict (id) do nothing`,
         [id, webhookId, uuid(), TEST_TYPE, body, now],
       );
       await this.bounds.keep([webhookId], tx);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Caller, type Consistency, type EventStore, serviceCaller, type StoredBytes } from '@fairlead/eventing';
+import { type Caller, type Consistency, type EventStore, type StoredBytes } from '@fairlead/eventing';
 import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
@@ -91,8 +91,7 @@ export async function makeSessions(
   caller: Caller,
   missing: NamedSessions['missing'],
 ): Promise<MadeSessions> {
-  const { tenantId, metadata } = caller;
-  const each = serviceCaller({ ...metadata, causationId: undefined });
+  const { tenantId } = caller;
   let overtaken = false;
   const failed = new Map<string, Conflict>();
   for (const [name, id] of missing) {
@@ -107,7 +106,7 @@ export async function makeSessions(
       trace_tier: 'longlived',
     };
     try {
-      await sessions.create(each, id, data);
+      await sessions.create(caller, id, data);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
       if (await isMade(sessions, tenantId, name)) overtaken = true;
