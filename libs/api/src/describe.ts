@@ -1,5 +1,5 @@
 import { configOf, configureRoute } from './access';
-import type { AREAS } from './reference/areas';
+import type { AREAS } from './areas';
 import type { ObjectSchema, Schema } from '@fairlead/schema';
 
 /** Name of one of the areas into which the reference is divided. */

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { clientNetwork } from './client-address';
+import { clientNetwork } from './http/client-address';
 import type { EdgeSettings } from './edge-settings';
 import { remoteEnd, usersConnectedTo } from './local-users';
 

@@ -1,5 +1,5 @@
 import { toWire } from '@fairlead/api';
-import { canonicalUrl, readsWire } from './canonical-url';
+import { canonicalUrl, readsWire } from './http/canonical-url';
 
 const ID = '12345678-1234-5678-1234-567812345678';
 

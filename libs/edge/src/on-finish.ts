@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OnFinish } from './request-context';
+import type { OnFinish } from './admission/request-context';
 
 /**
  * Runs its hooks once for each request: when the response has been sent or abandoned, or when the connection ends before

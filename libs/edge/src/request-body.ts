@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from './admission/admission';
 import { sendProblem } from '@fairlead/api';
-import { bringsBody } from './body-framing';
+import { bringsBody } from './http/body-framing';
 import { type Pace, watchPace } from './admission/body-pace';
 import {
   FairShare,
@@ -16,7 +16,7 @@ import { HeldBytes } from './admission/held-bytes';
 import { bodyHash } from './identity/identity';
 import { dropRest } from './admission/lingering';
 import { isJson } from '@fairlead/api';
-import { type OnFinish, ownerOf } from './request-context';
+import { type OnFinish, ownerOf } from './admission/request-context';
 
 /** Limits of requests. */
 export interface Limits extends Pace {

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Load } from '@fairlead/api';
-import { clientNetwork } from '../client-address';
-import { bringsBody } from '../body-framing';
+import { clientNetwork } from '../http/client-address';
+import { bringsBody } from '../http/body-framing';
 import { type Claimed, OverloadedKeys } from './overloaded-keys';
 import type { EdgeSettings } from '../edge-settings';
 import { type HttpProblem, TooManyRequests, Unauthorized, Unavailable } from '@fairlead/schema';
 import { type Capacity, InFlight } from './in-flight';
 import { RateLimit } from './rate-limit';
-import { isKnown, ownerOf } from '../request-context';
+import { isKnown, ownerOf } from './request-context';
 import { WrongKeys } from './wrong-keys';
 
 /** Capacity for requests that mostly wait for something else: they cost little but their connection. */

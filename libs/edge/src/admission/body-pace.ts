@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { holdsBody } from '../expectation';
+import { holdsBody } from '../http/expectation';
 
 /** Smallest rate at which a body must arrive. */
 export interface Pace {

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Dialect } from '@fairlead/api';
 import type { Admission } from './admission';
 import { written } from '@fairlead/api';
-import { canonicalUrl } from '../canonical-url';
+import { canonicalUrl } from '../http/canonical-url';
 import type { HttpProblem } from '@fairlead/schema';
 import type { DefaultHeaders } from '../headers/default-headers';
 import { linger } from './lingering';

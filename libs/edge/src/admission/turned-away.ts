@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { RequestContext } from '../request-context';
+import type { RequestContext } from './request-context';
 
 const EVERY_MS = 1000;
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from './admission';
 import { isShared, written } from '@fairlead/api';
 import { FairShare, Unavailable } from '@fairlead/schema';
-import { type OnFinish, ownerOf } from '../request-context';
+import { type OnFinish, ownerOf } from './request-context';
 
 /** Bytes of all answers together that clients have not read yet. */
 const MEMORY = 256 * 1024 * 1024;

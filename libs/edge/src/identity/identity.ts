@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { Actor, Scope } from '@fairlead/api';
 import { Unauthorized } from '@fairlead/schema';
-import type { IdentityKeys, SigningKeys } from './identity.keys';
+import type { IdentityKeys, SigningKeys } from './identity-keys';
 
 /**
  * Header with the statement of a gateway about a request that it forwards: a JWT, valid once, for this service and

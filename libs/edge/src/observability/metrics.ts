@@ -9,7 +9,7 @@ import { Forbidden, Unauthorized } from '@fairlead/schema';
 import { SharedReads } from '@fairlead/postgres';
 import type { TurnedAway } from '../admission/load-shedding';
 import { VERSION } from '@fairlead/api';
-import { answeredStatus, type OnFinish } from '../request-context';
+import { answeredStatus, type OnFinish } from '../admission/request-context';
 
 /** Further metrics for `GET /metrics`, and who may read them. */
 export interface MetricsOptions {

@@ -2,7 +2,7 @@ import type { Level, Logger } from 'pino';
 import { loggedAddress } from './logged-address';
 import type { Report } from '../admission/turned-away';
 import type { TurnedAway } from '../admission/load-shedding';
-import { answeredStatus, type OnFinish } from '../request-context';
+import { answeredStatus, type OnFinish } from '../admission/request-context';
 
 /**
  * Returns a hook that logs one line for each finished request: failures of the service as errors, successful reads at

@@ -2,7 +2,7 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } f
 import type { FastifyRequest } from 'fastify';
 import { loggedAddress } from './logged-address';
 import { traceparentOf } from './tracing';
-import { answeredStatus, type OnFinish } from '../request-context';
+import { answeredStatus, type OnFinish } from '../admission/request-context';
 
 /**
  * Handles a request in a span that continues the trace of its `traceparent`. The `traceparent` of the request is then

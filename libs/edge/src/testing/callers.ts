@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Actor, type Scope } from '@fairlead/api';
 import { Unauthorized } from '@fairlead/schema';
-import type { Authenticate } from '../admission/admit';
+import type { Authenticate } from '../admit';
 
 export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
 export const OTHER_TENANT = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';

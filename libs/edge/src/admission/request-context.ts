@@ -1,11 +1,11 @@
 import type { Span } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '@fairlead/api';
-import { clientNetwork } from './client-address';
-import type { Claimed } from './admission/overloaded-keys';
+import { clientNetwork } from '../http/client-address';
+import type { Claimed } from './overloaded-keys';
 import type { HttpProblem } from '@fairlead/schema';
-import type { HeldBytes } from './admission/held-bytes';
-import type { InFlight } from './admission/in-flight';
+import type { HeldBytes } from './held-bytes';
+import type { InFlight } from './in-flight';
 
 /** State of a request in progress, from its head to the end of the response. */
 export interface RequestContext {

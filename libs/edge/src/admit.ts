@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Actor, allows, type Dialect, type Scope } from '@fairlead/api';
-import type { ConnectionShares } from '../address-connections';
-import type { Admission } from './admission';
+import type { ConnectionShares } from './address-connections';
+import type { Admission } from './admission/admission';
 import { sendProblem } from '@fairlead/api';
-import type { OnFinishHooks } from '../on-finish';
+import type { OnFinishHooks } from './on-finish';
 import { BadRequest, Forbidden, HttpProblem, MethodNotAllowed, NotFound } from '@fairlead/schema';
-import type { DefaultHeaders } from '../headers/default-headers';
-import { linger } from './lingering';
+import type { DefaultHeaders } from './headers/default-headers';
+import { linger } from './admission/lingering';
 import { checkReason } from '@fairlead/api';
-import { leftOut } from '../left-out';
-import { traceRequest } from '../observability/request-tracing';
+import { leftOut } from './left-out';
+import { traceRequest } from './observability/request-tracing';
 import type { RouteTable } from '@fairlead/api';
-import type { RequestContext } from '../request-context';
+import type { RequestContext } from './admission/request-context';
 
 /**
  * Returns the sender of a request; undefined when a gateway says that none is needed. @throws Unauthorized, or
