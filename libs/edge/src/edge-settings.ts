@@ -1,21 +1,13 @@
 import { isIP } from 'node:net';
 import { addressBlock } from '@fairlead/outbound';
 import { note, optional, type Reading, setting, whole } from '@fairlead/schema';
-import { type CorsOrigins, parseCorsOrigins } from './headers/cors';
-import type { Capacity } from './admission/in-flight';
+import { parseCorsOrigins } from './headers/cors';
+import type { AdmissionSettings } from './admission/admission';
+import type { HeaderSettings } from './headers/default-headers';
 import type { Rate } from './admission/rate-limit';
 
 /** Limits for clients and proxies that the server applies before any other work. */
-export interface EdgeSettings {
-  /** Rate limits; absent ones are off. */
-  readonly rates: {
-    readonly key?: Rate;
-    readonly address?: Rate;
-    /** Number of different wrong keys of one address. */
-    readonly wrongKeys?: Rate;
-  };
-  readonly requests: Capacity;
-  readonly uploads: Capacity;
+export interface EdgeSettings extends AdmissionSettings, HeaderSettings {
   /** Bytes of request bodies in memory together. */
   readonly bodyMemory: number;
   /** Bytes per second at which a body must arrive. */
@@ -24,13 +16,8 @@ export interface EdgeSettings {
   readonly connections: number;
   /** Number of connections of one client network, or of one user of this machine; proxies have no limit. */
   readonly connectionsPerAddress: number;
-  readonly cors?: CorsOrigins;
-  /** The same for the programs of deployments, at /apps; those of `cors` when absent. */
-  readonly appsCors?: CorsOrigins;
   /** Proxies in front of the server: their number, or their addresses. Absent: none is trusted. */
   readonly trustProxy?: number | readonly string[];
-  /** True when clients reach the service over https. */
-  readonly https: boolean;
 }
 
 export const EDGE_DEFAULTS: EdgeSettings = {

@@ -4,12 +4,23 @@ import type { Load } from '@fairlead/api';
 import { clientNetwork } from '../http/client-address';
 import { bringsBody } from '../http/body-framing';
 import { type Claimed, OverloadedKeys } from './overloaded-keys';
-import type { EdgeSettings } from '../edge-settings';
 import { type HttpProblem, TooManyRequests, Unauthorized, Unavailable } from '@fairlead/schema';
 import { type Capacity, InFlight } from './in-flight';
-import { RateLimit } from './rate-limit';
+import { type Rate, RateLimit } from './rate-limit';
 import { isKnown, ownerOf } from './request-context';
 import { WrongKeys } from './wrong-keys';
+
+export interface AdmissionSettings {
+  /** Rate limits; absent ones are off. */
+  readonly rates: {
+    readonly key?: Rate;
+    readonly address?: Rate;
+    /** Number of different wrong keys of one address. */
+    readonly wrongKeys?: Rate;
+  };
+  readonly requests: Capacity;
+  readonly uploads: Capacity;
+}
 
 /** Capacity for requests that mostly wait for something else: they cost little but their connection. */
 const WAITING: Capacity = { total: 5_000, perKey: 1_000 };
@@ -29,7 +40,7 @@ export class Admission {
   private readonly wrongKeys?: WrongKeys;
   private readonly overloadedKeys = new OverloadedKeys();
 
-  constructor({ rates, requests, uploads }: EdgeSettings) {
+  constructor({ rates, requests, uploads }: AdmissionSettings) {
     this.inFlight = {
       usual: new InFlight(requests),
       upload: new InFlight(uploads),

@@ -1,8 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Cors } from './cors';
-import type { EdgeSettings } from '../edge-settings';
+import { Cors, type CorsOrigins } from './cors';
 import { securityHeaders } from './security-headers';
+
+export interface HeaderSettings {
+  readonly cors?: CorsOrigins;
+  /** The same for the programs of deployments, at /apps; those of `cors` when absent. */
+  readonly appsCors?: CorsOrigins;
+  /** True when clients reach the service over https. */
+  readonly https: boolean;
+}
 
 /** The headers of every response, also of those written before the framework sees the request: security, CORS, request id. */
 export class DefaultHeaders {
@@ -11,7 +18,7 @@ export class DefaultHeaders {
   /** For the programs of deployments. */
   private readonly appsCors?: Cors;
 
-  constructor({ https, cors, appsCors = cors }: EdgeSettings) {
+  constructor({ https, cors, appsCors = cors }: HeaderSettings) {
     this.headers = securityHeaders(https);
     if (cors) this.cors = new Cors(cors);
     if (appsCors) this.appsCors = new Cors(appsCors);

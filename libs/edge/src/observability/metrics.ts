@@ -4,7 +4,6 @@ import { parse } from 'ipaddr.js';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, register, Registry } from 'prom-client';
 import type { Admission } from '../admission/admission';
 import { Area, type Described } from '@fairlead/api';
-import type { Doors } from '../doors';
 import { Forbidden, Unauthorized } from '@fairlead/schema';
 import { SharedReads } from '@fairlead/postgres';
 import type { TurnedAway } from '../admission/load-shedding';
@@ -43,11 +42,15 @@ const DESCRIPTION: Described = {
   handler: 'metrics',
 };
 
+interface Connections {
+  readonly connections: number;
+}
+
 /** Serves `GET /metrics` in the text format of Prometheus. Returns a hook to call for every request. */
 export function serveMetrics(
   instance: FastifyInstance,
   admission: Admission,
-  doors: Doors,
+  doors: Connections,
   options: MetricsOptions,
 ): OnFinish {
   const { registry, token } = options;
@@ -87,7 +90,7 @@ export function countTurnedAway({ request, status, startedAt }: TurnedAway): voi
   durations.observe(labels, (performance.now() - startedAt) / 1000);
 }
 
-function measureServer(registry: Registry, doors: Doors, admission: Admission): void {
+function measureServer(registry: Registry, doors: Connections, admission: Admission): void {
   const { inFlight } = admission;
   new Gauge({
     name: 'fairlead_http_requests_in_flight',
