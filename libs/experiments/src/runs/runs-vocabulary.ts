@@ -10,6 +10,10 @@ const THREAD = `coalesce(${METADATA} ->> 'session_id', ${METADATA} ->> 'thread_i
 export const RUN_INPUTS = `coalesce(r.inputs, (select e.inputs from examples e
   where e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from))`;
 
+/** The text of a JSON string that is kept as it was sent, without its quotation marks; what is no string as it is. */
+const plainText = (column: string) =>
+  `case when left(${column}, 1) = '"' then searchable_json(${column}) #>> '{}' else ${column} end`;
+
 /** That a member of a JSON object meets a condition, which calls it `m`. */
 function amongMembers(json: string, condition: string): string {
   return `exists (select 1 from (select searchable_json(${json}) as o) as sent,
@@ -32,7 +36,7 @@ export const RUN_VOCABULARY: Vocabulary = {
     name: { sql: 'r.name', type: 'text' },
     run_type: { sql: 'r.run_type', type: 'text' },
     status: { sql: 'r.status', type: 'text' },
-    error: { sql: 'r.error', type: 'text' },
+    error: { sql: `(${plainText('r.error')})`, type: 'text' },
     start_time: { sql: 'r.start_time', type: 'time' },
     end_time: { sql: 'r.end_time', type: 'time' },
     latency: { sql: `(${latencyOf('r.')})`, type: 'duration' },
@@ -52,10 +56,7 @@ export const RUN_VOCABULARY: Vocabulary = {
       fields: {
         feedback_key: { sql: 'f.key', type: 'text' },
         feedback_score: { sql: 'f.score', type: 'number' },
-        feedback_value: {
-          sql: `case when left(f.value, 1) = '"' then searchable_json(f.value) #>> '{}' else f.value end`,
-          type: 'text',
-        },
+        feedback_value: { sql: plainText('f.value'), type: 'text' },
         feedback_source: { sql: 'f.source_type', type: 'text' },
       },
       exists: (condition) =>

@@ -53,12 +53,17 @@ export class Installation {
   }
 
   /** Sends a request of the operator, with JSON when there is a body. */
-  async send(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
-    const response = await fetch(this.url + path, {
+  fetch(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
+    return fetch(this.url + path, {
       method,
       headers: { 'x-api-key': OPERATOR, ...(body && { 'content-type': 'application/json' }), ...headers },
       ...(body && { body: JSON.stringify(body) }),
     });
+  }
+
+  /** Sends a request of the operator, and reads the JSON of its answer. */
+  async send(...request: Parameters<Installation['fetch']>) {
+    const response = await this.fetch(...request);
     const text = await response.text();
     return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
   }

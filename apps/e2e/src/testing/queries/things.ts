@@ -1,0 +1,278 @@
+import { Random } from '../fuzz/random';
+
+/** The data that queries are asked of: made from a seed, sent over HTTP, and kept here as they were sent. */
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+export type Members = Readonly<Record<string, Json>>;
+
+export interface Feedback {
+  readonly id: string;
+  readonly key: string;
+  readonly score: number | null;
+  readonly value: string | number | null;
+  readonly comment: string | null;
+  readonly source: string;
+  /** ISO 8601 in UTC with microseconds, like all times here. */
+  readonly created: string;
+}
+
+export interface Run {
+  /** Chosen here, or by the service for a run of an upload. */
+  id: string;
+  readonly session: string;
+  readonly name: string;
+  readonly type: string;
+  readonly start: string;
+  readonly end: string | null;
+  readonly error: string | null;
+  readonly inputs: Members;
+  readonly outputs: Members | null;
+  readonly metadata: Members | null;
+  readonly tags: readonly string[] | null;
+  readonly parent: string | null;
+  readonly trace: string | null;
+  readonly below: readonly string[];
+  /** Row of the upload, for which the service knows an example. */
+  readonly row?: number;
+  example: string | null;
+  dataset: string | null;
+  readonly feedback: Feedback[];
+}
+
+export interface Example {
+  readonly id: string;
+  readonly inputs: Members;
+  readonly outputs: Members | null;
+  readonly metadata: Members;
+  readonly splits: readonly string[];
+  /** Given by the service. */
+  name: string;
+  created: string;
+  modified: string;
+}
+
+export interface Session {
+  id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly start: string;
+  readonly end: string | null;
+  readonly metadata: Members;
+  dataset: string | null;
+  readonly uploaded: boolean;
+  readonly runs: Run[];
+  readonly feedback: Feedback[];
+}
+
+export const NAMES = ['alpha', 'beta', 'Gamma 100%', 'back\\slash', 'a_b', 'AB', 'search me', "it's", 'ünï'] as const;
+export const TYPES = ['chain', 'llm', 'tool'] as const;
+export const ERRORS = ['boom', 'Timeout after 30 s', 'a "quoted" word'] as const;
+export const KEYS = ['quality', 'pass', 'label'] as const;
+export const LABELS = ['good', 'bad', '7', 7] as const;
+const COMMENTS = ['fine', 'see above'] as const;
+export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
+export const TAGS = ['red', 'Blue', 'x y'] as const;
+export const SPLITS = ['train', 'test'] as const;
+export const WORDS = ['why', 'Because', 'because', 'forty two', '100%', 'under_score', 'ähnlich'] as const;
+export const METADATA_KEYS = ['model', 'n', 'a.b', 'thread_id', 'session_id', 'nested', 'flag', 'nothing'] as const;
+export const MEMBER_KEYS = ['question', 'n', 'list', 'deep', 'empty'] as const;
+export const ROWS = 14;
+
+const DAY = Date.UTC(2026, 0, 2) * 1000;
+const SECOND = 1_000_000;
+
+/** ISO 8601 of microseconds since 1970. */
+export function iso(micros: number): string {
+  const whole = Math.floor(micros / SECOND);
+  return `${new Date(whole * 1000).toISOString().slice(0, 19)}.${String(micros - whole * SECOND).padStart(6, '0')}Z`;
+}
+
+/** Microseconds since 1970 of ISO 8601 in UTC. */
+export function micros(time: string): number {
+  const [, seconds = '', part = ''] = /^(.{19})(?:\.(\d+))?(?:Z|\+00:00)$/.exec(time) ?? [];
+  return Date.parse(`${seconds}Z`) * 1000 + Number(part.padEnd(6, '0'));
+}
+
+/** Times that several runs share, and that differ in microseconds only. */
+function someTime(random: Random): string {
+  return iso(DAY + random.below(5) * SECOND + random.below(3) * 1000 + random.below(2));
+}
+
+const pick = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
+const sometimes = <T>(random: Random, times: number, make: () => T): T | null => (random.oneIn(times) ? make() : null);
+
+function memberValue(random: Random): Json {
+  switch (random.below(7)) {
+    case 0:
+      return random.below(4);
+    case 1:
+      return random.oneIn(2);
+    case 2:
+      return null;
+    case 3:
+      return { k: pick(random, WORDS) };
+    default:
+      return pick(random, WORDS);
+  }
+}
+
+function members(random: Random): Members {
+  const count = random.below(4);
+  return Object.fromEntries(Array.from({ length: count }, () => [pick(random, MEMBER_KEYS), memberValue(random)]));
+}
+
+function metadata(random: Random): Members {
+  const values: Record<string, () => Json> = {
+    model: () => pick(random, ['small', 'large', 'Large']),
+    n: () => random.below(4),
+    'a.b': () => pick(random, WORDS),
+    thread_id: () => `t${random.below(3)}`,
+    session_id: () => `s${random.below(3)}`,
+    nested: () => ({ deep: { k: pick(random, WORDS) }, n: random.below(3) }),
+    flag: () => random.oneIn(2),
+    nothing: () => null,
+  };
+  const chosen = METADATA_KEYS.filter(() => random.oneIn(3));
+  return Object.fromEntries(chosen.map((name) => [name, values[name]!()]));
+}
+
+function usage(random: Random): Members {
+  const [input, output] = [random.below(3) * 10, random.below(3) * 7];
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    ...(random.oneIn(2) && { input_cost: 0.5, output_cost: 0.25, total_cost: 0.75 }),
+  };
+}
+
+function feedback(random: Random, comments = true): Feedback {
+  const key = pick(random, KEYS);
+  const score = key === 'label' ? null : key === 'pass' ? random.below(2) : random.below(5) / 4;
+  return {
+    id: random.uuid(),
+    key,
+    score: random.oneIn(8) ? null : score,
+    value: key === 'label' ? pick(random, LABELS) : null,
+    comment: comments ? sometimes(random, 3, () => pick(random, COMMENTS)) : null,
+    source: pick(random, SOURCES),
+    created: someTime(random),
+  };
+}
+
+function manyFeedback(random: Random): Feedback[] {
+  return Array.from({ length: [0, 0, 1, 1, 2, 4][random.below(6)]! }, () => feedback(random));
+}
+
+function run(random: Random, session: string, above?: Run, more: Partial<Run> = {}): Run {
+  const start = someTime(random);
+  const end = random.oneIn(7) ? null : iso(micros(start) + pick(random, [0, 200_000, 1_500_000, 120 * SECOND, 1]));
+  const id = random.uuid();
+  return {
+    id,
+    session,
+    name: pick(random, NAMES),
+    type: pick(random, TYPES),
+    start,
+    end,
+    error: sometimes(random, 5, () => pick(random, ERRORS)),
+    inputs: members(random),
+    outputs: random.oneIn(4) ? null : { ...members(random), ...(random.oneIn(3) && { usage_metadata: usage(random) }) },
+    metadata: random.oneIn(4) ? null : metadata(random),
+    tags: sometimes(random, 2, () => TAGS.filter(() => random.oneIn(2))),
+    parent: above?.id ?? null,
+    trace: above ? (above.trace ?? above.id) : null,
+    below: above ? [...above.below, above.id] : [],
+    example: null,
+    dataset: null,
+    feedback: manyFeedback(random),
+    ...more,
+  };
+}
+
+/** A root run with some below it. */
+function trace(random: Random, session: string): Run[] {
+  const runs = [run(random, session)];
+  for (let count = random.below(4); count > 0; count--) runs.push(run(random, session, pick(random, runs)));
+  return runs;
+}
+
+export interface Things {
+  /** The dataset of `examples`, given by the service. */
+  dataset: string;
+  readonly projects: readonly Session[];
+  /** Experiments whose runs were sent one by one, on `examples`. */
+  readonly experiments: readonly Session[];
+  /** Experiments that were uploaded as a whole, on a dataset of their own. */
+  readonly uploads: readonly Session[];
+  readonly examples: readonly Example[];
+}
+
+function session(random: Random, name: string, uploaded: boolean, more: Partial<Session> = {}): Session {
+  return {
+    id: random.uuid(),
+    name,
+    description: sometimes(random, 2, () => `about ${name}`),
+    start: iso(DAY - SECOND * (1 + random.below(3))),
+    end: uploaded ? iso(DAY + 1000 * SECOND) : null,
+    metadata: metadata(random),
+    dataset: null,
+    uploaded,
+    runs: [],
+    feedback: random.oneIn(2) ? [feedback(random)] : [],
+    ...more,
+  };
+}
+
+/** Runs of an upload: some rows, some of them twice, each with its number in its metadata. */
+function uploadedRuns(random: Random, name: string): Run[] {
+  const rows = Array.from({ length: ROWS }, (_, row) => row).filter(() => !random.oneIn(6));
+  const repeated = rows.filter(() => random.oneIn(5));
+  return [...rows, ...repeated].map((row, number) =>
+    run(random, name, undefined, {
+      row,
+      name: 'row',
+      type: 'chain',
+      end: iso(DAY + 10 * SECOND + random.below(4) * 500_000),
+      start: iso(DAY + random.below(3) * SECOND + random.below(2)),
+      inputs: { question: WORDS[row % WORDS.length]!, row },
+      metadata: { ...metadata(random), number },
+      tags: null,
+    }),
+  );
+}
+
+export function makeThings(seed: number): Things {
+  const random = new Random(seed);
+  const projects = ['project one', 'Project Two', 'empty_project'].map((name) => session(random, name, false));
+  for (const project of projects.slice(0, 2)) {
+    for (let traces = 30; traces > 0; traces--) project.runs.push(...trace(random, project.id));
+  }
+  const examples = Array.from({ length: 24 }, (): Example => {
+    const splits = SPLITS.filter(() => random.oneIn(3));
+    return {
+      id: random.uuid(),
+      inputs: members(random),
+      outputs: random.oneIn(4) ? null : members(random),
+      metadata: metadata(random),
+      splits,
+      ...{ name: '', created: '', modified: '' },
+    };
+  });
+  const experiments = ['sent one', 'sent two'].map((name) => session(random, name, false));
+  for (const experiment of experiments) {
+    for (const { id } of examples.filter(() => !random.oneIn(4))) {
+      experiment.runs.push(run(random, experiment.id, undefined, { example: id }));
+    }
+  }
+  const uploads = ['uploaded one', 'uploaded two', 'uploaded three'].map((name) => {
+    const upload = session(random, name, true);
+    upload.runs.push(...uploadedRuns(random, upload.id));
+    return upload;
+  });
+  return { dataset: '', projects, experiments, uploads, examples };
+}
+
+export function allSessions({ projects, experiments, uploads }: Things): readonly Session[] {
+  return [...projects, ...experiments, ...uploads];
+}
