@@ -1,8 +1,8 @@
 import type { ReadModel } from '@fairlead/eventing';
-import { IntegrationEntity } from './integration.entity';
+import { IntegrationEntity } from './integration/integration.entity';
 import { IntegrationTables1763600009000 } from './migrations/1763600009000-integrations';
 import { Deliveries1764500000200 } from './migrations/1764500000200-deliveries';
-import { integrationsProjection } from './integrations.projection';
+import { integrationsProjection } from './integration/integrations.projection';
 
 /** Describe the table of integrations. */
 export const integrationsEntities = [IntegrationEntity];

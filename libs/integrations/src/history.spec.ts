@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
-import { integrationModel } from './integration';
+import { integrationModel } from './integration/integration';
 
 historyTests(
   join(__dirname, 'recorded'),

@@ -2,7 +2,7 @@ import type { RevisionCreatedMessage } from '@fairlead/contracts';
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { CredentialsStore } from './credentials.store';
+import { CredentialsStore } from './integration/credentials.store';
 import { DeliveryStore } from './deliveries/delivery.store';
 import { RepositoryIds } from './repositories/repository-ids.store';
 

@@ -3,21 +3,21 @@ import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing'
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { CommitsModule } from './repositories/commits.module';
-import { remove } from './integration';
-import { IntegrationCommands } from './integration.commands';
+import { remove } from './integration/integration';
+import { IntegrationCommands } from './integration/integration.commands';
 import { IntegrationsConsumer } from './integrations.consumer';
-import { IntegrationsController } from './integrations.controller';
-import { IntegrationsOptions } from './integrations.options';
-import { INTEGRATIONS_VIEW, integrationsProjection, IntegrationsView } from './integrations.projection';
+import { IntegrationsController } from './integration/integrations.controller';
+import { IntegrationsOptions } from './integration/integrations.options';
+import { INTEGRATIONS_VIEW, integrationsProjection, IntegrationsView } from './integration/integrations.projection';
 import { Repositories } from './repositories/repositories.service';
 import { RepositoriesController } from './repositories/repositories.controller';
 import { BranchHeads } from './deliveries/branch-head.worker';
-import { DeliveriesController } from './deliveries/deliveries.controller';
+import { HostDeliveriesController } from './deliveries/host-deliveries.controller';
 import { DeliveryIntake } from './deliveries/delivery-intake.service';
-import { DeliveryQueries } from './deliveries/delivery.queries';
+import { HostDeliveryQueries } from './deliveries/host-delivery.queries';
 import { DeliveryStore } from './deliveries/delivery.store';
 import { PushBranches } from './deliveries/push-branches.store';
-import { WebhooksController } from './deliveries/webhooks.controller';
+import { HostWebhooksController } from './deliveries/host-webhooks.controller';
 
 /**
  * Integrations with code hosts: their records, repositories, commits and pushes. Needs the providers of EventingModule, and
@@ -41,14 +41,14 @@ export class IntegrationsModule implements OnModuleInit {
       controllers: [
         RepositoriesController,
         IntegrationsController,
-        WebhooksController,
-        DeliveriesController,
+        HostWebhooksController,
+        HostDeliveriesController,
         IntegrationsConsumer,
       ],
       providers: [
         BranchHeads,
         DeliveryIntake,
-        DeliveryQueries,
+        HostDeliveryQueries,
         DeliveryStore,
         PushBranches,
         IntegrationsView,

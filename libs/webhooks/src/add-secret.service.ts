@@ -1,9 +1,9 @@
 import { type CommandContext, ForEachCaller } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import type { WebhookRecord, WithSecret } from './record';
-import { WebhookCommands } from './webhook.commands';
-import { WebhookSecrets } from './webhook-secrets.service';
-import { WebhooksOptions } from './webhooks.options';
+import { WebhookCommands } from './webhook/webhook.commands';
+import { WebhookSecrets } from './webhook/webhook-secrets.service';
+import { WebhooksOptions } from './webhook/webhooks.options';
 
 /**
  * Adds the secret of a webhook to its record. The stored record contains no secret, so it is decrypted for every

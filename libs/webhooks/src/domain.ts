@@ -1,10 +1,9 @@
 import type { BatchHandler, ReadModel, Recorded } from '@fairlead/eventing';
-import { WebhookEntity } from './webhook.entity';
+import { WebhookEntity } from './webhook/webhook.entity';
 import { WebhookTables1763600011000 } from './migrations/1763600011000-webhooks';
 import { WebhookTargetRests1764200000900 } from './migrations/1764200000900-webhook-target-rests';
-import type { WebhookEvent } from './webhook';
-import { applyToRow, WEBHOOK_EVENTS } from './webhook-rows.queries';
-import { WEBHOOKS_VIEW } from './webhooks.projection';
+import type { WebhookEvent } from './webhook/webhook';
+import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook-rows.queries';
 
 /** Describe the table of webhooks. */
 export const webhooksEntities = [WebhookEntity];

@@ -1,4 +1,4 @@
-export { EVENT_TYPES } from './event-types';
+export { EVENT_TYPES } from './webhook/event-types';
 export * from './webhooks.module';
-export * from './webhooks.options';
+export * from './webhook/webhooks.options';
 export { webhooksEntities, webhooksMigrations, webhooksReadModels } from './domain';

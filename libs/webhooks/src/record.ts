@@ -1,7 +1,7 @@
 import type { Infer } from '@fairlead/schema';
 import type { Health } from './deliveries/target.store';
-import type { Webhook } from './webhook';
-import type { webhookWithSecret } from './webhooks.answers.schema';
+import type { Webhook } from './webhook/webhook';
+import type { webhookWithSecret } from './webhook/webhooks.answers.schema';
 
 /** Returns a webhook as answers show it, without its secret. */
 export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: Health) {

@@ -1,7 +1,7 @@
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern } from '@nestjs/microservices';
-import { WebhookSecrets } from './webhook-secrets.service';
+import { WebhookSecrets } from './webhook/webhook-secrets.service';
 
 /** Clears away the secrets of a removed webhook. */
 @Controller()

@@ -21,12 +21,13 @@ import { v7 as uuid } from 'uuid';
 import { AddSecret } from './add-secret.service';
 import { webhookRecord } from './record';
 import { HEALTHY, TargetTable } from './deliveries/target.store';
-import { patch, renews, type Webhook, type WebhookEvent } from './webhook';
-import { WebhookCommands } from './webhook.commands';
-import { webhook as webhookShape, webhooksPage, webhookWithSecret } from './webhooks.answers.schema';
-import { WebhooksOptions } from './webhooks.options';
-import { addRequest, patchRequest, webhookPath, webhooksQuery } from './webhooks.schema';
-import { WEBHOOKS_VIEW, WebhooksView } from './webhooks.projection';
+import { patch, renews, type Webhook, type WebhookEvent } from './webhook/webhook';
+import { WebhookCommands } from './webhook/webhook.commands';
+import { webhook as webhookShape, webhooksPage, webhookWithSecret } from './webhook/webhooks.answers.schema';
+import { WebhooksOptions } from './webhook/webhooks.options';
+import { addRequest, patchRequest, webhookPath, webhooksQuery } from './webhook/webhooks.schema';
+import { WEBHOOKS_VIEW } from './webhook/webhook-rows.queries';
+import { WebhooksView } from './webhooks.projection';
 
 @Area('Webhooks')
 @Controller('v1/webhooks')

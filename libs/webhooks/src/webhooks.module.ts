@@ -6,7 +6,7 @@ import { ChangesController } from './changes/changes.controller';
 import { ChangesFeed } from './changes/changes-feed.service';
 import { ChangesReader } from './changes/changes-reader.service';
 import { DeliveriesController } from './deliveries/deliveries.controller';
-import { DeliveryAttempts } from './deliveries/delivery.attempt';
+import { DeliveryAttempts } from './deliveries/delivery-attempts.service';
 import { DeliveryBounds } from './deliveries/delivery-bounds.store';
 import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
 import { DeliveryQueries } from './deliveries/delivery.queries';
@@ -14,12 +14,12 @@ import { DeliverySender } from './deliveries/delivery.worker';
 import { DeliverySweeper } from './deliveries/delivery-sweep.worker';
 import { DeliveryTable } from './deliveries/delivery.store';
 import { TargetTable } from './deliveries/target.store';
-import { remove } from './webhook';
-import { WebhookCommands } from './webhook.commands';
-import { WebhookSecrets } from './webhook-secrets.service';
+import { remove } from './webhook/webhook';
+import { WebhookCommands } from './webhook/webhook.commands';
+import { WebhookSecrets } from './webhook/webhook-secrets.service';
 import { WebhooksConsumer } from './webhooks.consumer';
 import { WebhooksController } from './webhooks.controller';
-import { WebhooksOptions } from './webhooks.options';
+import { WebhooksOptions } from './webhook/webhooks.options';
 import { WebhooksView } from './webhooks.projection';
 
 /**

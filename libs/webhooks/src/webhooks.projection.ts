@@ -2,12 +2,11 @@ import { Followers, type Projection, type Recorded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
-import { PUBLISHED } from './public-event';
+import { PUBLISHED } from './webhook/public-event';
 import { type Health, healthOf, type HealthRow, TargetTable } from './deliveries/target.store';
-import { renews, type Webhook, type WebhookEvent } from './webhook';
-import { applyToRow, WEBHOOK_EVENTS } from './webhook-rows.queries';
+import { renews, type Webhook, type WebhookEvent } from './webhook/webhook';
+import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook-rows.queries';
 
-export const WEBHOOKS_VIEW = 'webhooks.view';
 const OWN = new Set<string>(WEBHOOK_EVENTS);
 
 /** A webhook and how its target does. */

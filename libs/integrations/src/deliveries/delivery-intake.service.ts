@@ -1,10 +1,10 @@
 import { type PushFollower, PushFollowers, plainRepository } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
-import type { Integration, Provider } from '../integration';
-import { DeliveryRefused } from '../integration.errors';
+import type { Integration, Provider } from '../integration/integration';
+import { DeliveryRefused } from '../integration/integration.errors';
 import { RepositoryIds } from '../repositories/repository-ids.store';
 import { checkProof, type Delivery, eventOf, identityOf, type Push, pushes } from './delivery';
-import { DeliveryQueries } from './delivery.queries';
+import { HostDeliveryQueries } from './host-delivery.queries';
 import { DeliveryStore, type Owner, type Received } from './delivery.store';
 import { judge } from './judgement';
 
@@ -21,7 +21,7 @@ export class DeliveryIntake {
     private readonly deliveries: DeliveryStore,
     private readonly followers: PushFollowers,
     private readonly ids: RepositoryIds,
-    private readonly queries: DeliveryQueries,
+    private readonly queries: HostDeliveryQueries,
   ) {}
 
   /** Takes in what the code host of an integration delivers, and answers it. @throws DeliveryRefused */

@@ -2,7 +2,7 @@ import { transaction } from '@fairlead/postgres';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
-import { IntegrationsOptions } from '../integrations.options';
+import { IntegrationsOptions } from '../integration/integrations.options';
 import type { Push } from './delivery';
 import type { Judgement, Outcome, PushStatus } from './judgement';
 import { type Branch, PushBranches } from './push-branches.store';

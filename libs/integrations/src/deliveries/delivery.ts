@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { anyJson, check, list, object, optional, Problems, type Schema, str } from '@fairlead/schema';
-import { DeliveryRefused } from '../integration.errors';
-import type { Provider } from '../integration';
+import { DeliveryRefused } from '../integration/integration.errors';
+import type { Provider } from '../integration/integration';
 import { isSkipped } from './skip';
 
 /** A branch or tag that was moved, from a delivery of a code host. Texts are cut to what is kept. */

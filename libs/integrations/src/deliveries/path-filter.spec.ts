@@ -1,4 +1,4 @@
-import { PROVIDERS, type Provider } from '../integration';
+import { PROVIDERS, type Provider } from '../integration/integration';
 import { accepts } from './path-filter';
 
 type Case = readonly [pattern: string, matching: readonly string[], others: readonly string[]];

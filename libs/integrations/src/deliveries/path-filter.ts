@@ -1,4 +1,4 @@
-import type { Provider } from '../integration';
+import type { Provider } from '../integration/integration';
 
 /** Work of all patterns on all files of one push, in steps. Beyond it the push is built, as one with too many files is. */
 const MOST_STEPS = 5_000_000;

@@ -1,4 +1,4 @@
-import { PROVIDERS } from '../integration';
+import { PROVIDERS } from '../integration/integration';
 import { isSkipped } from './skip';
 
 const MESSAGES: readonly (readonly [message: string, providers: string])[] = [

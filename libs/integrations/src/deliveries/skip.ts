@@ -1,4 +1,4 @@
-import type { Provider } from '../integration';
+import type { Provider } from '../integration/integration';
 
 const OF_ACTIONS = ['[skip ci]', '[ci skip]', '[no ci]', '[skip actions]', '[actions skip]'];
 const USUAL = ['[skip ci]', '[ci skip]'];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { list, object, optional, str } from '@fairlead/schema';
-import type { Repository } from '../record';
+import type { Repository } from '../integration/record';
 import { commitId, type Dialect, encoded, named, newestOf, question, shortRef } from './dialect';
 
 const next = optional(str());

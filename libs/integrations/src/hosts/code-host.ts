@@ -1,23 +1,14 @@
 import { INVALID } from '@fairlead/schema';
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/core';
-import type { Repository } from '../record';
+import type { Credentials } from '../integration/integration';
+import type { Repository } from '../integration/record';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound, refusal, unexpected } from './code-host.errors';
 import type { Dialect, Page, PageAt, Question } from './dialect';
 import type { HostClient } from './host.client';
 
 /** Largest number of pages of a list, for hosts whose lists never end. */
 const MOST_PAGES = 1000;
-
-/** Credentials as the host gave them out. */
-export type Credentials =
-  | { readonly kind: 'token'; readonly token: string }
-  | {
-      readonly kind: 'app';
-      readonly app_id: number;
-      readonly installation_id: number;
-      readonly private_key: string;
-    };
 
 interface Answer {
   /** 0 for none that the host documents. */

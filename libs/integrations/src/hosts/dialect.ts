@@ -1,5 +1,5 @@
 import { check, INVALID, object, Problems, type Schema, str } from '@fairlead/schema';
-import type { Repository } from '../record';
+import type { Repository } from '../integration/record';
 import { CommitNotFound } from './code-host.errors';
 
 /** A GET below the address of the API, and what is read from its answer. */

@@ -1,5 +1,5 @@
 import { type Infer, int, list, object, optional, str } from '@fairlead/schema';
-import type { Repository } from '../record';
+import type { Repository } from '../integration/record';
 import { commitId, type Dialect, encoded, named, newestOf, nextLink, question, shortRef } from './dialect';
 
 const repositories = list(

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { type FairShare, NoPlace, type Recent } from '@fairlead/schema';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound, refusal } from './code-host.errors';
-import type { IntegrationsOptions } from '../integrations.options';
+import type { IntegrationsOptions } from '../integration/integrations.options';
 
 /** An answer that is sent again when the host says that it holds. */
 export interface KeptAnswer {

@@ -2,15 +2,15 @@ import { Shredded } from '@fairlead/eventing';
 import { FairShare, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { bitbucket } from './bitbucket';
-import { CodeHost, type Credentials, GitHub } from './code-host';
-import { CredentialsStore } from '../credentials.store';
-import { IntegrationNotFound } from '../integration.errors';
+import { CodeHost, GitHub } from './code-host';
+import { CredentialsStore } from '../integration/credentials.store';
+import { IntegrationNotFound } from '../integration/integration.errors';
 import { gitea, gitHub } from './github';
 import { gitLab } from './gitlab';
 import { HostClient, type KeptAnswer } from './host.client';
-import type { Integration } from '../integration';
-import { IntegrationsOptions } from '../integrations.options';
-import { apiUrl } from '../provider';
+import type { Credentials, Integration } from '../integration/integration';
+import { IntegrationsOptions } from '../integration/integrations.options';
+import { apiUrl } from '../integration/provider';
 
 /** Calls of one workspace to one host. */
 const PLACES = { perOwner: 4, waiting: 1000, waitingTogether: Infinity };

@@ -2,9 +2,9 @@ import { CodeHostUnreachable, CommitResolver } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { withTimeLimit } from '@fairlead/schema';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from '../hosts/code-host.errors';
-import { IntegrationCommands } from '../integration.commands';
-import { IntegrationsOptions } from '../integrations.options';
-import { repositoryPath } from '../provider';
+import { IntegrationCommands } from '../integration/integration.commands';
+import { IntegrationsOptions } from '../integration/integrations.options';
+import { repositoryPath } from '../integration/provider';
 import { RepositoryAccess } from './repository-access.service';
 
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;

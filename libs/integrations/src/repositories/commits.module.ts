@@ -4,10 +4,10 @@ import { HostCommitResolver } from './commit.service';
 import { RepositoryAccess } from './repository-access.service';
 import { RepositoryIds } from './repository-ids.store';
 import { HostRepositoryNames } from './repository-names.service';
-import { CredentialsStore } from '../credentials.store';
+import { CredentialsStore } from '../integration/credentials.store';
 import { Hosts } from '../hosts/hosts.service';
-import { IntegrationCommands } from '../integration.commands';
-import { IntegrationsOptions } from '../integrations.options';
+import { IntegrationCommands } from '../integration/integration.commands';
+import { IntegrationsOptions } from '../integration/integrations.options';
 
 /** The commits behind names, and what the names are: {@link CommitResolver} and {@link RepositoryNames} for the whole application. Needs the providers of EventingModule. */
 @Module({})

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { CommitResolver } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
 import { type Caller, TENANT } from '@fairlead/edge/testing';
-import type { Provider } from '../integration';
+import type { Provider } from '../integration/integration';
 import { CodeHostServer } from '../testing/code-host.server';
 import { HEAD } from '../testing/shapes';
 import { TestService } from '../testing/service';

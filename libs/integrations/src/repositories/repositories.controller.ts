@@ -2,11 +2,11 @@ import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@
 import { type Infer, list } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { IntegrationCommands } from '../integration.commands';
-import { installation, repository } from '../integrations.answers.schema';
-import { integrationPath } from '../integrations.schema';
-import { INTEGRATIONS_VIEW, IntegrationsView } from '../integrations.projection';
-import { installRecord, repositoryRecord } from '../record';
+import { IntegrationCommands } from '../integration/integration.commands';
+import { installation, repository } from '../integration/integrations.answers.schema';
+import { integrationPath } from '../integration/integrations.schema';
+import { INTEGRATIONS_VIEW, IntegrationsView } from '../integration/integrations.projection';
+import { installRecord, repositoryRecord } from '../integration/record';
 import { Repositories } from './repositories.service';
 
 /** Serves the lists that deployments are made from. The managed ones are the same. */

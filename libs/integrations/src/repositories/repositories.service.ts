@@ -2,9 +2,9 @@ import { Recent, weightOf, withTimeLimit } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { CodeHostFailed, CodeHostTooSlow } from '../hosts/code-host.errors';
 import { Hosts } from '../hosts/hosts.service';
-import type { Integration } from '../integration';
-import { IntegrationsOptions } from '../integrations.options';
-import type { Repository } from '../record';
+import type { Integration } from '../integration/integration';
+import { IntegrationsOptions } from '../integration/integrations.options';
+import type { Repository } from '../integration/record';
 
 interface Listed {
   readonly version: number;

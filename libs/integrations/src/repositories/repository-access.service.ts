@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { CodeHost } from '../hosts/code-host';
 import { CodeHostFailed, CommitNotFound } from '../hosts/code-host.errors';
 import { Hosts } from '../hosts/hosts.service';
-import type { Integration } from '../integration';
-import { repositoryPath } from '../provider';
+import type { Integration } from '../integration/integration';
+import { repositoryPath } from '../integration/provider';
 import { RepositoryIds } from './repository-ids.store';
 
 /** An integration at a version of its stream. */

@@ -2,7 +2,7 @@ import { RepositoryNames } from '@fairlead/contracts';
 import { withTimeLimit } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { found } from '../hosts/code-host.errors';
-import { IntegrationCommands } from '../integration.commands';
+import { IntegrationCommands } from '../integration/integration.commands';
 import { RepositoryAccess } from './repository-access.service';
 
 /** Time for the code host to answer while somebody waits for it (ms). */

@@ -2,7 +2,7 @@ import {} from '@fairlead/schema';
 import { createHash, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Provider } from '../integration';
+import type { Provider } from '../integration/integration';
 import * as shapes from './shapes';
 
 /** A fault that the next request meets instead of its answer. */

@@ -15,7 +15,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { IntegrationsModule } from '../integrations.module';
-import { IntegrationsOptions } from '../integrations.options';
+import { IntegrationsOptions } from '../integration/integrations.options';
 import { integrationsEntities, integrationsMigrations } from '../domain';
 
 /** Times that tests can wait for. */

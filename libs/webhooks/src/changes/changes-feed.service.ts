@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EventStore, type Recorded } from '@fairlead/eventing';
 import { outsideRequest } from '@fairlead/postgres';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { PUBLISHED, publicEvent } from '../public-event';
+import { PUBLISHED, publicEvent } from '../webhook/public-event';
 import { type Change, RecentChanges } from './recent-changes';
 
 const PAUSE_MS = 200;

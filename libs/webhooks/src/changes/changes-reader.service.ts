@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { FairShare, type Infer, TooManyRequests } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import { subscribes } from '../event-types';
+import { subscribes } from '../webhook/event-types';
 import { ChangesFeed } from './changes-feed.service';
 import type { changesQuery } from './changes.schema';
 import type { Change, RecentChanges } from './recent-changes';

@@ -3,7 +3,7 @@ import { NameServer, OTHER_TENANT } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import { Receiver } from '../testing/receiver';
 import { activated, TestService } from '../testing/service';
-import type { WebhooksOptions } from '../webhooks.options';
+import type { WebhooksOptions } from '../webhook/webhooks.options';
 
 let service: TestService;
 let receiver: Receiver;

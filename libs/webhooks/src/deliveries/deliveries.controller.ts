@@ -3,10 +3,10 @@ import type { Infer } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { DeliveryQueries } from './delivery.queries';
 import { DeliveryTable } from './delivery.store';
-import { WebhookCommands } from '../webhook.commands';
-import { deliveriesPage, delivery } from '../webhooks.answers.schema';
-import { deliveriesQuery, deliveryPath, webhookPath } from '../webhooks.schema';
-import { WEBHOOKS_VIEW } from '../webhooks.projection';
+import { WebhookCommands } from '../webhook/webhook.commands';
+import { deliveriesPage, delivery } from '../webhook/webhooks.answers.schema';
+import { deliveriesQuery, deliveryPath, webhookPath } from '../webhook/webhooks.schema';
+import { WEBHOOKS_VIEW } from '../webhook/webhook-rows.queries';
 
 /** Serves the log of deliveries to a webhook, and sends deliveries again. */
 @Area('Webhooks')

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { WebhooksOptions } from '../webhooks.options';
+import { WebhooksOptions } from '../webhook/webhooks.options';
 
 const MIB = 1024 * 1024;
 /** Number of new deliveries of a webhook after which its rows are counted. */

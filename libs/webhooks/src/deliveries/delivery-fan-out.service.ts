@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
 import { DeliveryBounds } from './delivery-bounds.store';
-import { subscribes } from '../event-types';
-import { publicEvent } from '../public-event';
-import { WebhooksOptions } from '../webhooks.options';
+import { subscribes } from '../webhook/event-types';
+import { publicEvent } from '../webhook/public-event';
+import { WebhooksOptions } from '../webhook/webhooks.options';
 
 interface Subscriber {
   readonly id: string;

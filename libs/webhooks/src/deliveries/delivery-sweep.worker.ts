@@ -1,7 +1,7 @@
 import { PeriodicWork } from '@fairlead/schema';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
-import { WebhooksOptions } from '../webhooks.options';
+import { WebhooksOptions } from '../webhook/webhooks.options';
 
 const SWEEP_EVERY = 3_600_000;
 const AT_ONCE = 1000;

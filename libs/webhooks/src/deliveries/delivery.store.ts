@@ -4,13 +4,13 @@ import { Pool, type PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
 import { DeliveryBounds } from './delivery-bounds.store';
 import { DeliveryNotFound } from './delivery.errors';
-import { WebhookDisabledNow } from '../webhook.errors';
-import { TEST_TYPE } from '../event-types';
+import { WebhookDisabledNow } from '../webhook/webhook.errors';
+import { TEST_TYPE } from '../webhook/event-types';
 import { MOST_ATTEMPTS } from './delivery.queries';
 import type { Attempt, Outcome, Tries } from './retry-schedule';
 import { TargetTable } from './target.store';
-import type { Webhook } from '../webhook';
-import { WebhooksOptions } from '../webhooks.options';
+import type { Webhook } from '../webhook/webhook';
+import { WebhooksOptions } from '../webhook/webhooks.options';
 
 /** A due delivery, and the current state of its webhook. */
 export interface Due {

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { EventStore, Followers, handle, type Lease, QueueWorker, streamName } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
-import { DeliveryAttempts } from './delivery.attempt';
+import { DeliveryAttempts } from './delivery-attempts.service';
 import { DeliveryTable, type Due } from './delivery.store';
 import { judge } from './retry-schedule';
 import { TargetTable } from './target.store';
-import { disable, webhookModel } from '../webhook';
-import { WebhooksOptions } from '../webhooks.options';
-import { WebhooksView } from '../webhooks.projection';
+import { disable, webhookModel } from '../webhook/webhook';
+import { WebhooksOptions } from '../webhook/webhooks.options';
+import { WEBHOOKS_VIEW } from '../webhook/webhook-rows.queries';
 
 /** Time after which a target gives way to waiting ones (ms). */
 const TURN_MS = 5000;
@@ -38,7 +38,6 @@ export class DeliverySender extends QueueWorker {
     private readonly attempts: DeliveryAttempts,
     private readonly store: EventStore,
     private readonly followers: Followers,
-    private readonly view: WebhooksView,
     private readonly options: WebhooksOptions,
   ) {
     super(targets, new Logger('Webhooks'), options.targets);
@@ -99,6 +98,6 @@ export class DeliverySender extends QueueWorker {
     const stream = streamName('webhook', webhook.id);
     const metadata = { tenant: webhook.tenant_id, actor: 'system:webhooks' };
     const { position } = await handle(this.store, webhookModel, stream, disable(reason, url), metadata);
-    await this.followers.passed(position, [this.view.name]);
+    await this.followers.passed(position, [WEBHOOKS_VIEW]);
   }
 }

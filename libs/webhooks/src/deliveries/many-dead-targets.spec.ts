@@ -6,7 +6,7 @@ import { OutboundPolicy, OutboundResolver, parseOutboundAllow } from '@fairlead/
 import { v4 as newId } from 'uuid';
 import { Receiver } from '../testing/receiver';
 import { activated, TestService } from '../testing/service';
-import { WebhookSecrets } from '../webhook-secrets.service';
+import { WebhookSecrets } from '../webhook/webhook-secrets.service';
 import { TargetTable } from './target.store';
 
 /**

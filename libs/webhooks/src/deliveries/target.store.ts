@@ -1,7 +1,7 @@
 import { type WorkItem, WorkQueue } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
-import { WebhooksOptions } from '../webhooks.options';
+import { WebhooksOptions } from '../webhook/webhooks.options';
 
 /** The health of a target. Times are ISO 8601; null while its attempts succeed. */
 export interface Health {

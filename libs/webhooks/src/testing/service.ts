@@ -26,7 +26,7 @@ import { v7 as uuid } from 'uuid';
 import { webhooksMigrations } from '../domain';
 import { TargetTable } from '../deliveries/target.store';
 import { WebhooksModule } from '../webhooks.module';
-import { WebhooksOptions } from '../webhooks.options';
+import { WebhooksOptions } from '../webhook/webhooks.options';
 
 /** The webhooks service over HTTP, on a database of its own; it can be started several times. It may call 127.0.0.1. */
 export class TestService {

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { Followers } from '@fairlead/eventing';
 import { Pool } from 'pg';
-import { CodeHostServer } from './testing/code-host.server';
-import { TestService } from './testing/service';
+import { CodeHostServer } from '../testing/code-host.server';
+import { TestService } from '../testing/service';
 
 const URL = '/v1/integrations';
 const SECRET = 'glpat-never-shown-again';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { DeliveryNotFound } from '../integration.errors';
+import { DeliveryNotFound } from '../integration/integration.errors';
 import type { Push } from './delivery';
 import type { Owner } from './delivery.store';
 import type { DeliveryStatus, Outcome, PushStatus } from './judgement';
@@ -38,7 +38,7 @@ const COLUMNS = 'id, host_id, event, status, reason, received_at, last_received_
 
 /** Reads the log of deliveries. */
 @Injectable()
-export class DeliveryQueries {
+export class HostDeliveryQueries {
   constructor(private readonly pool: Pool) {}
 
   /** Returns a page of the deliveries of an integration, the newest first. `next_cursor` is null on the last page. */

@@ -21,6 +21,16 @@ export type Auth =
       readonly private_key: Sealed;
     };
 
+/** Credentials as the host gave them out. */
+export type Credentials =
+  | { readonly kind: 'token'; readonly token: string }
+  | {
+      readonly kind: 'app';
+      readonly app_id: number;
+      readonly installation_id: number;
+      readonly private_key: string;
+    };
+
 export type IntegrationAdded = DomainEvent<
   'IntegrationAdded',
   {

@@ -4,7 +4,7 @@ import type { PushFollower } from '@fairlead/contracts';
 import type { Recorded } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
-import { PROVIDERS, type Provider } from '../integration';
+import { PROVIDERS, type Provider } from '../integration/integration';
 import { CodeHostServer } from '../testing/code-host.server';
 import { TestService } from '../testing/service';
 import { HEAD } from '../testing/shapes';

@@ -1,9 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { type Sealed, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './integration.errors';
-import type { Auth, Integration } from './integration';
+import type { Auth, Credentials, Integration } from './integration';
 
 /** Seals the credentials of an integration, and opens them to call its code host. */
 @Injectable()

@@ -4,10 +4,10 @@ import { ownerOf, readStream } from '@fairlead/edge';
 import { anyObject, FairShare, type Infer, Unavailable } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CredentialsStore } from '../credentials.store';
-import { IntegrationNotFound } from '../integration.errors';
-import { IntegrationCommands } from '../integration.commands';
-import { integrationPath } from '../integrations.schema';
+import { CredentialsStore } from '../integration/credentials.store';
+import { IntegrationNotFound } from '../integration/integration.errors';
+import { IntegrationCommands } from '../integration/integration.commands';
+import { integrationPath } from '../integration/integrations.schema';
 import { received } from './deliveries.schema';
 import { DeliveryIntake } from './delivery-intake.service';
 
@@ -18,7 +18,7 @@ const MOST_READ = 64;
 
 @Area('Integrations')
 @Controller('v1/integrations')
-export class WebhooksController {
+export class HostWebhooksController {
   private readonly reading = new FairShare(MOST_READ);
 
   constructor(

@@ -1,20 +1,20 @@
 import { Answers, Area, CommandContext, Context, Describe, Idempotent, Path, Query, Scope } from '@fairlead/api';
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { IntegrationCommands } from '../integration.commands';
-import { DeliverySettled } from '../integration.errors';
-import { integrationPath } from '../integrations.schema';
+import { IntegrationCommands } from '../integration/integration.commands';
+import { DeliverySettled } from '../integration/integration.errors';
+import { integrationPath } from '../integration/integrations.schema';
 import { deliveries, deliveriesQuery, delivery, deliveryPath } from './deliveries.schema';
 import { DeliveryIntake } from './delivery-intake.service';
-import { DeliveryQueries } from './delivery.queries';
+import { HostDeliveryQueries } from './host-delivery.queries';
 
 /** Serves the log of what code hosts delivered, and tries deliveries again. */
 @Area('Integrations')
 @Controller('v1/integrations/:integration_id')
-export class DeliveriesController {
+export class HostDeliveriesController {
   constructor(
     private readonly integrations: IntegrationCommands,
-    private readonly queries: DeliveryQueries,
+    private readonly queries: HostDeliveryQueries,
     private readonly intake: DeliveryIntake,
   ) {}
 

@@ -1,8 +1,7 @@
 import { paging } from '@fairlead/api';
 import { fixed, int, literal, note, object, optional, refine, secret, str, uuid, webUrl } from '@fairlead/schema';
-import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './integration.errors';
-import { PROVIDERS } from './integration';
+import { type Credentials, PROVIDERS } from './integration';
 
 const MOST_INTEGER = Number.MAX_SAFE_INTEGER;
 const LEAST_SECRET = 16;

@@ -2,6 +2,9 @@ import { idOf, type Recorded, requireOwn } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { type Webhook, type WebhookEvent, webhookModel } from './webhook';
 
+/** Name of the follower that keeps the table of webhooks and makes deliveries. */
+export const WEBHOOKS_VIEW = 'webhooks.view';
+
 export const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
   'WebhookAdded',
   'WebhookChanged',

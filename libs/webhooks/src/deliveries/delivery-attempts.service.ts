@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Webhook as Signer } from 'standardwebhooks';
 import type { Due } from './delivery.store';
 import { type Attempt, retryAfter } from './retry-schedule';
-import { WebhookSecrets } from '../webhook-secrets.service';
-import { WebhooksOptions } from '../webhooks.options';
+import { WebhookSecrets } from '../webhook/webhook-secrets.service';
+import { WebhooksOptions } from '../webhook/webhooks.options';
 
 /** Number of bytes of an answer that the log stores. */
 const KEPT = 1024;
