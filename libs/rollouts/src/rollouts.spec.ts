@@ -8,7 +8,7 @@ import { RolloutQueue } from './steps/rollout-queue.store';
 import { RolloutsOptions } from './steps/rollouts.options';
 import { FailingStore } from './testing/failing.store';
 import { InterruptedStore } from './testing/interrupted.store';
-import { endless, ScriptedExecutor } from './testing/scripted.executor';
+import { endless, ScriptedExecutor } from './testing/scripted-executor';
 import { STRANGER, TestRollouts } from './testing/service';
 
 let service: TestRollouts;

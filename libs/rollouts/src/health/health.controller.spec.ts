@@ -1,6 +1,6 @@
 import { until } from '@fairlead/postgres/testing';
 import { CommandExecutor, ExecutorUnreachable, type ProcessHealth, RecordExecutor } from '@fairlead/executors';
-import { endless, ScriptedExecutor } from '../testing/scripted.executor';
+import { endless, ScriptedExecutor } from '../testing/scripted-executor';
 import { TestRollouts } from '../testing/service';
 
 let service: TestRollouts;

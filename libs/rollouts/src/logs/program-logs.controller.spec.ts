@@ -1,5 +1,5 @@
 import { type LineLevel, RecordExecutor } from '@fairlead/executors';
-import { ScriptedExecutor } from '../testing/scripted.executor';
+import { ScriptedExecutor } from '../testing/scripted-executor';
 import { TestRollouts } from '../testing/service';
 
 let service: TestRollouts;

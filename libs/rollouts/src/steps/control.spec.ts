@@ -1,7 +1,7 @@
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { ExecutorUnreachable, type ProcessHealth, StepFailed } from '@fairlead/executors';
-import { ScriptedExecutor } from '../testing/scripted.executor';
+import { ScriptedExecutor } from '../testing/scripted-executor';
 import { TestRollouts } from '../testing/service';
 
 let service: TestRollouts;

@@ -1,6 +1,6 @@
 import { Degradation } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
-import { ScriptedExecutor } from '../testing/scripted.executor';
+import { ScriptedExecutor } from '../testing/scripted-executor';
 import { ExecutorCheck } from './executor-check.worker';
 
 it('says what keeps the executor from working, and stops with the process', async () => {
