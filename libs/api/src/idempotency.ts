@@ -6,12 +6,14 @@ import {
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
+  SetMetadata,
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
-import { lastValueFrom, mergeMap, type Observable, of } from 'rxjs';
+import { lastValueFrom, type Observable, of } from 'rxjs';
 import { answerTo } from './answer';
 import { ClaimedCommand, newCommandId } from './command';
 import { CommandContext, contextOf } from './context';
@@ -192,42 +194,59 @@ function replay<T>(kept: Kept | undefined, fingerprint: Buffer, reply: FastifyRe
   return (kept.answer === null ? undefined : JSON.parse(kept.answer)) as T;
 }
 
-/** Runs a handler once per Idempotency-Key. Requests that do not fit their schemas, and dry runs, claim no key. */
+/** Metadata of a handler: the classes that turn its result into the answer for its caller. */
+const OUTSIDE = 'fairlead:outside';
+
+/**
+ * Runs a handler once per Idempotency-Key, and shows its result to the caller. Requests that do not fit their schemas,
+ * and dry runs, claim no key. It does both, because every further interceptor costs each request a pipeline of its own.
+ */
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor {
-  constructor(private readonly idempotency: Idempotency) {}
+  private readonly shows = new Map<object, readonly ForEachCaller<unknown>[]>();
+
+  constructor(
+    private readonly idempotency: Idempotency,
+    private readonly module: ModuleRef,
+  ) {}
 
   async intercept(execution: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const http = execution.switchToHttp();
     const { query } = checkedParts(execution) as { readonly query?: { readonly dry_run?: unknown } };
-    if (query?.dry_run) return next.handle();
     const [request, reply] = [http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>()];
-    const answer = await this.idempotency.run(request, reply, () => lastValueFrom<unknown>(next.handle()));
+    const work = () => lastValueFrom<unknown>(next.handle());
+    let answer = await (query?.dry_run ? work() : this.idempotency.run(request, reply, work));
+    const handler = execution.getHandler();
+    const shows = this.shows.get(handler) ?? (await this.showsOf(handler));
+    for (const each of shows) answer = await each.show(answer, contextOf(execution), reply);
     return of(answer);
+  }
+
+  private async showsOf(handler: object): Promise<readonly ForEachCaller<unknown>[]> {
+    const outside = Reflect.getMetadata(OUTSIDE, handler) as readonly Type<ForEachCaller<unknown>>[];
+    const shows = await Promise.all(outside.map((type) => this.module.create(type)));
+    this.shows.set(handler, shows);
+    return shows;
   }
 }
 
 /**
  * Makes a route safe to repeat with the header Idempotency-Key. The answer of its handler is stored for all callers, so
- * it must contain no secrets and use the names of the specification. `outside`: interceptors that turn it into the
- * answer for each caller. The module of the controller provides `Idempotency`.
+ * it must contain no secrets and use the names of the specification. `outside`: classes that turn it into the answer for
+ * each caller, the last one first. The module of the controller provides `Idempotency`.
  */
-export function Idempotent(...outside: Type<NestInterceptor>[]): MethodDecorator {
+export function Idempotent(...outside: Type<ForEachCaller<never>>[]): MethodDecorator {
   return applyDecorators(
     describeRoute({ takes: ['Idempotency-Key'] }),
-    UseInterceptors(...outside, IdempotencyInterceptor),
+    UseInterceptors(IdempotencyInterceptor),
+    SetMetadata(OUTSIDE, outside.toReversed()),
   );
 }
 
 /**
  * Turns the result of a handler, which may be a stored answer to an earlier request, into the answer for this caller.
  */
-export abstract class ForEachCaller<Kept> implements NestInterceptor<Kept> {
-  intercept(execution: ExecutionContext, next: CallHandler<Kept>): Observable<unknown> {
-    const reply = execution.switchToHttp().getResponse<FastifyReply>();
-    return next.handle().pipe(mergeMap(async (kept) => this.show(kept, contextOf(execution), reply)));
-  }
-
+export abstract class ForEachCaller<Kept> {
   abstract show(kept: Kept, context: CommandContext, reply: FastifyReply): unknown;
 }
 
