@@ -12,12 +12,12 @@ import { INTEGRATIONS_VIEW, integrationsProjection, IntegrationsView } from './i
 import { Repositories } from './repositories/repositories.service';
 import { RepositoriesController } from './repositories/repositories.controller';
 import { BranchHeads } from './deliveries/branch-head.worker';
-import { HostDeliveriesController } from './deliveries/host-deliveries.controller';
+import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveryIntake } from './deliveries/delivery-intake.service';
 import { HostDeliveryQueries } from './deliveries/host-delivery.queries';
 import { DeliveryStore } from './deliveries/delivery.store';
 import { PushBranches } from './deliveries/push-branches.store';
-import { HostWebhooksController } from './deliveries/host-webhooks.controller';
+import { WebhooksController } from './deliveries/webhooks.controller';
 
 /**
  * Integrations with code hosts: their records, repositories, commits and pushes. Needs the providers of EventingModule, and
@@ -41,8 +41,8 @@ export class IntegrationsModule implements OnModuleInit {
       controllers: [
         RepositoriesController,
         IntegrationsController,
-        HostWebhooksController,
-        HostDeliveriesController,
+        WebhooksController,
+        DeliveriesController,
         IntegrationsConsumer,
       ],
       providers: [

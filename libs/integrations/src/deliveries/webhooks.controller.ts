@@ -18,7 +18,7 @@ const MOST_READ = 64;
 
 @Area('Integrations')
 @Controller('v1/integrations')
-export class HostWebhooksController {
+export class WebhooksController {
   private readonly reading = new FairShare(MOST_READ);
 
   constructor(

@@ -11,7 +11,7 @@ import { HostDeliveryQueries } from './host-delivery.queries';
 /** Serves the log of what code hosts delivered, and tries deliveries again. */
 @Area('Integrations')
 @Controller('v1/integrations/:integration_id')
-export class HostDeliveriesController {
+export class DeliveriesController {
   constructor(
     private readonly integrations: IntegrationCommands,
     private readonly queries: HostDeliveryQueries,
