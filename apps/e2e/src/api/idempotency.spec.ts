@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import type { Route } from '@fairlead/api';
 import * as edge from '@fairlead/edge';
 import { EventStore, type Recorded } from '@fairlead/eventing';
 import { EventStoreDbDouble } from '@fairlead/eventstoredb/testing';
-import { startTogether, type Whole } from '@fairlead/service/testing';
-import { Pool } from 'pg';
+import { startTogether } from '@fairlead/service/testing';
 import { type Sent, Successes } from '../testing/fuzz/successes';
+import type { HeldAnswer } from '../testing/held-answers';
 import { RouteService } from '../testing/route-service';
 
 jest.mock('@fairlead/edge', () => {
@@ -30,48 +31,41 @@ const OTHER_BODIES: Readonly<Record<string, RequestInit['body']>> = {
   'POST /api/v1/platform/datasets/:dataset_id/examples': newExample(),
 };
 
-/** Answer of a server. */
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly replayed: string | null;
+/** Requests to one process before it is killed. */
+const MOST_REQUESTS = 12;
+const HELD = join(__dirname, '../testing/held-answers.ts');
+
+/** A request that a process has carried out, and whose answer it has not stored. */
+interface Lost {
+  readonly name: string;
+  readonly key: string;
+  readonly sent: Sent;
+  /** Ids in the answer. */
+  readonly ids: readonly string[];
 }
 
 describe.each(['PostgreSQL', 'EventStoreDB (double)'])('A write with an Idempotency-Key, with its log in %s', (log) => {
   let double: EventStoreDbDouble | undefined;
   let service: RouteService;
-  let other: Whole;
   let successes: Successes;
 
   beforeAll(async () => {
     double = log === 'PostgreSQL' ? undefined : await EventStoreDbDouble.start();
     const settings = {
-      // Revisions stay under way, so that they can be interrupted.
-      ...{ EXECUTOR: 'command', COMMAND_DEPLOY: `/bin/sh -c 'sleep 600'` },
+      // Revisions stay under way, so that they can be interrupted, for as long as the process that began them.
+      ...{ EXECUTOR: 'command', COMMAND_DEPLOY: `/bin/sh -c 'while kill -0 $PPID; do sleep 1; done'` },
       ...{ REGISTRY_URL: 'https://registry.example', REGISTRY_TOKEN: 'a-registry-token' },
       ...(double && { EVENTSTORE_URL: double.url }),
     };
     service = await RouteService.start(jest.mocked(edge.createServer), 'token', settings, startTogether);
     successes = await Successes.prepare(service);
-    other = await service.another();
-    losesAnswers(service.app.get(Pool));
   });
   afterAll(async () => {
-    await other?.stop();
     await service?.stop();
     await double?.stop();
   });
 
-  /** Lets a server store no answer, and free no key, as if its process had ended before. */
-  function losesAnswers(pool: Pool): void {
-    const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
-    pool.query = ((...args: unknown[]) =>
-      /^\s*update idempotency_keys/.test(String(args[0]))
-        ? Promise.reject(new Error('The process has ended.'))
-        : query(...args)) as typeof pool.query;
-  }
-
-  async function send({ route, path, headers, body, key: caller }: Sent, url: string, key: string): Promise<Answer> {
+  async function send({ route, path, headers, body, key: caller }: Sent, url: string, key: string) {
     const init = { method: route.method, body, headers: { ...headers, 'x-api-key': caller, 'idempotency-key': key } };
     const answer = await fetch(url + path, init);
     // Signatures are made for each answer.
@@ -84,6 +78,32 @@ describe.each(['PostgreSQL', 'EventStoreDB (double)'])('A write with an Idempote
     if (!path.endsWith('/share')) return;
     const opposite = route.method === 'DELETE' ? 'PUT' : 'DELETE';
     await service.ask(opposite, path.replace('/v2/', '/api/v1/'), key);
+  }
+
+  /** Lets a process carry out requests, and kills it before it stores an answer. */
+  async function kill(requests: readonly Omit<Lost, 'ids'>[]): Promise<Lost[]> {
+    const process = service.another([HELD]);
+    await process.start();
+    const waiting = new Map<string, (held: HeldAnswer) => void>();
+    process.onMessage((message) => waiting.get((message as HeldAnswer).key)?.(message as HeldAnswer));
+    const lost: Lost[] = [];
+    const connections: Promise<unknown>[] = [];
+    for (const request of requests) {
+      const { name, key, sent } = request;
+      await allowChange(sent);
+      const held = new Promise<HeldAnswer>((resolve) => waiting.set(key, resolve));
+      const answered = send(sent, process.url, key);
+      connections.push(answered);
+      const first = await Promise.race([held, answered]);
+      if ('status' in first) throw new Error(`${name} answered ${first.status}: ${first.text}`);
+      lost.push({ ...request, ids: first.answer?.match(UUIDS) ?? [] });
+    }
+    await process.stop('SIGKILL');
+    const ends = (await Promise.allSettled(connections)).map(({ status }) => status);
+    expect(ends).toEqual(requests.map(() => 'rejected'));
+    const passed = `update idempotency_keys set leased_until = now() - interval '1 second' where key = any($1)`;
+    await service.query(`${passed} and status is null`, [requests.map(({ key }) => key)]);
+    return lost;
   }
 
   /** Events of the log that a request with this key caused. */
@@ -104,7 +124,20 @@ describe.each(['PostgreSQL', 'EventStoreDB (double)'])('A write with an Idempote
     return Promise.all(tables.map((table) => service.query(`select count(*) from ${table}`)));
   }
 
-  it('has one effect and one answer when its process ends before it stores the answer, on every route', async () => {
+  async function repeat({ name, key, sent, ids }: Lost): Promise<void> {
+    const appends = !WITHOUT_EVENTS.has(name);
+    const [events, before] = [await eventsOf(key), appends ? undefined : await deliveries()];
+    expect({ name, appends: events.length > 0 }).toEqual({ name, appends });
+    const again = await send(sent, service.url, key);
+    if (again.status >= 300) throw new Error(`${name} answered ${again.status}: ${again.text}`);
+    expect({ name, ids: again.text.match(UUIDS) ?? [] }).toEqual({ name, ids: expect.arrayContaining([...ids]) });
+    expect({ name, events: await eventsOf(key) }).toEqual({ name, events });
+    if (before) expect({ name, deliveries: await deliveries() }).toEqual({ name, deliveries: before });
+    const third = await send(sent, service.url, key);
+    expect({ name, third }).toEqual({ name, third: { ...again, replayed: 'true' } });
+  }
+
+  it('has one effect and the same ids when its process is killed before it stores the answer, on every route', async () => {
     const isStart = ({ path }: Route) => Number(path.endsWith('/start'));
     const routes = successes
       .inOrder()
@@ -112,32 +145,16 @@ describe.each(['PostgreSQL', 'EventStoreDB (double)'])('A write with an Idempote
       // Only what was stopped can be started.
       .sort((a, b) => isStart(a) - isStart(b));
     expect(routes.length).toBeGreaterThan(20);
-    for (const route of routes) {
+    const requests = routes.flatMap((route) => {
       const name = `${route.method} ${route.path}`;
-      for (const [nth, prepared] of successes.requestsTo(route).entries()) {
-        const sent = { ...prepared, body: OTHER_BODIES[name] ?? prepared.body };
-        const key = `${name} ${nth}`;
-        await allowChange(sent);
-        const lost = await send(sent, service.url, key);
-        if (lost.status >= 300) throw new Error(`${name} answered ${lost.status}: ${lost.text}`);
-        await service.query(
-          `update idempotency_keys set leased_until = now() - interval '1 second' where key = $1 and status is null`,
-          [key],
-        );
-        const events = await eventsOf(key);
-        const before = WITHOUT_EVENTS.has(name) ? await deliveries() : undefined;
-        expect({ name, nth, appends: events.length > 0 || nth > 0 }).toEqual({
-          ...{ name, nth },
-          appends: !WITHOUT_EVENTS.has(name),
-        });
-        const again = await send(sent, other.url, key);
-        const { status, ids } = { status: lost.status, ids: lost.text.match(UUIDS) };
-        expect({ name, status: again.status, ids: again.text.match(UUIDS) }).toEqual({ name, status, ids });
-        expect({ name, events: await eventsOf(key) }).toEqual({ name, events });
-        if (before) expect({ name, deliveries: await deliveries() }).toEqual({ name, deliveries: before });
-        const third = await send(sent, other.url, key);
-        expect({ name, third }).toEqual({ name, third: { ...again, replayed: 'true' } });
-      }
+      const [first] = successes.requestsTo(route);
+      return { name, key: name, sent: { ...first!, body: OTHER_BODIES[name] ?? first!.body } };
+    });
+    while (requests.length > 0) {
+      // What is deleted cannot be changed again.
+      const deletes = requests.findIndex(({ sent }) => sent.route.method === 'DELETE');
+      const count = deletes === 0 ? 1 : deletes > 0 ? Math.min(deletes, MOST_REQUESTS) : MOST_REQUESTS;
+      for (const lost of await kill(requests.splice(0, count))) await repeat(lost);
     }
   });
 });

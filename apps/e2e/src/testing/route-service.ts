@@ -2,7 +2,7 @@ import { type Route, routes } from '@fairlead/api';
 import { type createServer as create } from '@fairlead/edge';
 import { EventStore, Followers } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
-import { Installation, OPERATOR, type startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation, OPERATOR, type ServiceProcess, type startWhole } from '@fairlead/service/testing';
 import { type CommandPlace, Executor } from '@fairlead/executors';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Outside, startOutside } from './outside';
@@ -71,9 +71,9 @@ export class RouteService {
     executor.commands = async () => ({ revisionId: crypto.randomUUID(), secrets: [], run, close: () => undefined });
   }
 
-  /** Starts another server of the installation, in this process. */
-  another(): Promise<Whole> {
-    return this.installation.another();
+  /** Another server of the installation, in a process of its own; it is not started yet. */
+  another(preload: readonly string[]): ServiceProcess<'standalone'> {
+    return this.installation.another(preload);
   }
 
   /** Rows of the database. */

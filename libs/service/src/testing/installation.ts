@@ -9,7 +9,8 @@ import type { MigrationClass } from '@fairlead/postgres';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { services } from '../services';
 import { type Environment, SERVICE_NAMES } from '../settings/settings';
-import { startTogether, startWhole, type Whole } from './whole';
+import { ServiceProcess } from './service-process';
+import { startWhole, type Whole } from './whole';
 
 /** The admin key of every installation. */
 export const OPERATOR = 'installation-operator-key';
@@ -47,9 +48,9 @@ export class Installation {
     return this.whole.url;
   }
 
-  /** Starts another server of the same installation, in this process. */
-  another(): Promise<Whole> {
-    return startTogether(this.settings);
+  /** Another server of the same installation, in a process of its own; it is not started yet. */
+  another(preload: readonly string[]): ServiceProcess<'standalone'> {
+    return new ServiceProcess('standalone', this.settings, preload);
   }
 
   /** Sends a request of the operator, with JSON when there is a body. */

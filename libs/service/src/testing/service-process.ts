@@ -5,17 +5,19 @@ import type { Environment, ServiceName } from '../settings/settings';
 
 const ROOT = resolve(__dirname, '../../../..');
 /** The whole address: what a process writes comes in pieces. */
-const LISTENS = /listens at http:\/\/127\.0\.0\.1:(\d+)\s/;
+const LISTENS = /(?:listens|is ready) at http:\/\/127\.0\.0\.1:(\d+)\s/;
 const TYPESCRIPT = ['-r', join(ROOT, 'tools/test/typescript.cjs')];
 
 /** A service in a process of its own, run from the sources. It ends with this process. */
-export class ServiceProcess {
+export class ServiceProcess<Name extends ServiceName | 'standalone' = ServiceName> {
   private child: ChildProcess | undefined;
   private port = '0';
 
   constructor(
-    readonly name: ServiceName,
+    readonly name: Name,
     private readonly env: Environment,
+    /** Modules that are loaded before the service. */
+    private readonly preload: readonly string[] = [],
   ) {}
 
   get url(): string {
@@ -27,7 +29,7 @@ export class ServiceProcess {
     const { PATH } = process.env;
     const child = fork(join(ROOT, 'apps', this.name, 'src/main.ts'), {
       env: { PATH, ...this.env, HOST: '127.0.0.1', PORT: this.port },
-      execArgv: TYPESCRIPT,
+      execArgv: [...TYPESCRIPT, ...this.preload.flatMap((file) => ['-r', file])],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.child = child;
@@ -38,6 +40,11 @@ export class ServiceProcess {
       child.once('exit', (code, signal) => reject(new Error(`${this.name} ended with ${code ?? signal}: ${said}`)));
     });
     this.port = LISTENS.exec(said)![1]!;
+  }
+
+  /** Calls `take` with each message that the process sends. */
+  onMessage(take: (message: unknown) => void): void {
+    this.child!.on('message', take);
   }
 
   /** Resolves when the process has ended. */
