@@ -3,11 +3,11 @@ import * as edge from '@fairlead/edge';
 import fc from 'fast-check';
 import { until } from '@fairlead/postgres/testing';
 import { Contract, type OpenApi } from '../testing/contract';
-import { converse, faultOf, type Message, parseAnswers } from '../testing/exchange';
+import { converse, faultOf, type Message, parseAnswers } from '../testing/fuzz/exchange';
 import { type FuzzService, startFuzzService } from '../testing/fuzz/fuzz-service';
 import { deep } from '../testing/fuzz/hostile';
 import { protocolNoise } from '../testing/fuzz/protocol';
-import { requestsTo } from '../testing/requests';
+import { requestsTo } from '../testing/fuzz/requests';
 
 /*
  * Bad requests over all routes of the running server. Environment:

@@ -3,9 +3,9 @@ import { type createServer } from '@fairlead/edge';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { until } from '@fairlead/postgres/testing';
-import { type Answer, exchange, faultOf, type Message } from '../exchange';
+import { type Answer, exchange, faultOf, type Message } from './exchange';
 import { newDeployment, newUpload, newWebhook } from './good-bodies';
-import type { Ids, Target } from '../requests';
+import type { Ids, Target } from './requests';
 
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 

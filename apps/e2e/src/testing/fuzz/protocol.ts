@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { render } from '../exchange';
+import { render } from './exchange';
 
 const METHODS = ['GET', 'POST', 'get', 'CONNECT', 'PRI', 'QUERY', 'G\u00cbT', '', 'GET GET', 'X'.repeat(100)];
 const TARGETS = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { hostileJson, mostly, ODD_UUIDS, oddString } from './fuzz/hostile';
-import { type JsonSchema, type Taste, textsOf } from './fuzz/schema-texts';
+import { hostileJson, mostly, ODD_UUIDS, oddString } from './hostile';
+import { type JsonSchema, type Taste, textsOf } from './schema-texts';
 
 type Ids = Taste['ids'];
 

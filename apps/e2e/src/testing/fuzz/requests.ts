@@ -2,11 +2,11 @@ import type { Route } from '@fairlead/api';
 import fc from 'fast-check';
 import { pathTexts, queryTexts } from './addresses';
 import type { Message } from './exchange';
-import { nearlyGood } from './fuzz/good-bodies';
-import { hostileJson, mostly } from './fuzz/hostile';
-import { headers } from './fuzz/odd-headers';
-import { type JsonSchema, type Taste, textsOf } from './fuzz/schema-texts';
-import { encodings, uploadSchema } from './fuzz/upload-bodies';
+import { nearlyGood } from './good-bodies';
+import { hostileJson, mostly } from './hostile';
+import { headers } from './odd-headers';
+import { type JsonSchema, type Taste, textsOf } from './schema-texts';
+import { encodings, uploadSchema } from './upload-bodies';
 
 /** Things that exist, by the path parameter that takes their id. */
 export type Ids = Readonly<Record<string, string>>;
