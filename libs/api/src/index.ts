@@ -7,18 +7,18 @@ export {
   type RouteAccess,
   Scope,
   SCOPES,
-} from './access';
-export { answerTo, sendProblem, written } from './answer';
-export { Answers, asText } from './answers';
-export { Asset, isShared } from './asset';
-export { takesCoding } from './coding';
-export { checkReason, CommandContext, Context } from './context';
-export { Area, areaOf, Describe, type Described, type RequestHeader } from './describe';
-export { memberAliases, sourceAliases, toWire } from './dialects';
-export { etag, unlessKnown } from './etag';
-export { ForEachCaller, Idempotency, Idempotent, spelled, Spelling } from './idempotency';
-export { warnOfIgnored } from './ignored';
-export { countedPage, counting, linkNext, page, paging, tellTotal } from './paging';
+} from './route/access';
+export { answerTo, sendProblem, written } from './route/answer';
+export { Answers, asText } from './route/answers';
+export { Asset, isShared } from './route/asset';
+export { takesCoding } from './route/coding';
+export { checkReason, CommandContext, Context } from './route/context';
+export { Area, areaOf, Describe, type Described, type RequestHeader } from './route/describe';
+export { memberAliases, sourceAliases, toWire } from './route/dialects';
+export { etag, unlessKnown } from './route/etag';
+export { ForEachCaller, Idempotency, Idempotent, spelled, Spelling } from './route/idempotency';
+export { warnOfIgnored } from './route/ignored';
+export { countedPage, counting, linkNext, page, paging, tellTotal } from './route/paging';
 export {
   Body,
   isJson,
@@ -29,10 +29,10 @@ export {
   StrictRoutesGuard,
   validate,
   validateRequest,
-} from './parameters';
-export { credentialsIn, holdsKey, type ProgramActor, PROGRAM_KEY, ProgramKeys } from './program-keys';
+} from './route/parameters';
+export { credentialsIn, holdsKey, type ProgramActor, PROGRAM_KEY, ProgramKeys } from './route/program-keys';
 export { Components } from './reference/components';
 export { openApi } from './reference/openapi';
 export { ReferenceController } from './reference/reference.controller';
-export { keepTable, type Route, routes, RouteTable } from './routes';
-export { VERSION } from './version';
+export { keepTable, type Route, routes, RouteTable } from './route/routes';
+export { VERSION } from './route/version';

@@ -77,10 +77,10 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
   ...[
     `import './describe';`,
     `export type { Area } from './describe';`,
-    `export type { Area } from './index';`,
+    `export type { Area } from '../index';`,
     `export const later = import('./describe');`,
-  ].map((text) => ['its importer', 'libs/api/src/access.ts', text, 'fairlead/circles'] as const),
-  ['a file that does not import it', 'libs/api/src/describe.ts', `import './access';`],
+  ].map((text) => ['its importer', 'libs/api/src/route/access.ts', text, 'fairlead/circles'] as const),
+  ['a file that does not import it', 'libs/api/src/route/describe.ts', `import './access';`],
   ['nothing, with a limit of time that fetch holds', 'tools/a.mjs', `fetch('/', { signal: AbortSignal.timeout(9) });`],
 ];
 

@@ -117,7 +117,7 @@ it('describes every route, and no other', () => {
   expect(
     missing.map(
       (route) =>
-        `${nameOf(route)}: put @Describe({ summary }) and @Answers({ … }) beside its @Scope and @Area('…') on its controller; see libs/api/src/describe.ts.`,
+        `${nameOf(route)}: put @Describe({ summary }) and @Answers({ … }) beside its @Scope and @Area('…') on its controller; see libs/api/src/route/describe.ts.`,
     ),
   ).toEqual([]);
   expect(contract.operations().sort()).toEqual(service.table.map(nameOf).sort());

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import { areaOf, type Description } from '../describe';
-import type { DescribedRoute, Route } from '../routes';
+import { areaOf, type Description } from '../route/describe';
+import type { DescribedRoute, Route } from '../route/routes';
 import type { JsonSchema, ObjectSchema, Schema } from '@fairlead/schema';
-import { AREAS } from '../areas';
+import { AREAS } from '../route/areas';
 import { Components } from './components';
 import { ERRORS, type ErrorResponses, errorResponses } from './errors';
 import { HEADERS, PARAMETERS } from './headers';

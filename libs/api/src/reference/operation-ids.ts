@@ -1,4 +1,4 @@
-import type { DescribedRoute } from '../routes';
+import type { DescribedRoute } from '../route/routes';
 
 /**
  * Returns a unique name for each route, from its controller and handler: `deploymentsList`, or `info` when both have
