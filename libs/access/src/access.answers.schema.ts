@@ -1,7 +1,7 @@
 import { bool, int, list, literal, note, nullable, object, str, timestamp, unused, uuid } from '@fairlead/schema';
 import { QUOTA_KINDS, REMOVAL_PARTS } from '@fairlead/eventing';
 import { SCOPES } from '@fairlead/api';
-import { TENANT_STATUSES } from './tenant';
+import { TENANT_STATUSES } from './tenants/tenant';
 
 const keyMembers = {
   id: note(uuid(), 'Identifier of the key; it is no secret.'),

@@ -10,17 +10,17 @@ import {
 } from '@fairlead/eventing';
 import { ProgramKeys } from '@fairlead/api';
 import { Authenticator } from './authenticator.service';
-import { AccessOptions } from './access.options';
+import { AccessOptions } from './tenants/access.options';
 import { apiKeyModel, endKey, endsWith } from './keys/api-key';
 import { ApiKeysController } from './keys/api-keys.controller';
 import { ParkedSubjectsController } from './parked-subjects.controller';
 import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
-import { consoleSessionsProjection, ConsoleSessionView } from './console-session.projection';
-import { ConsoleSessionsController } from './console-sessions.controller';
-import { ConsoleSessions } from './console-sessions.service';
-import { TenantsController } from './tenants.controller';
-import { tenantsProjection, TenantView } from './tenant.projection';
-import { WorkspacesController } from './workspaces.controller';
+import { consoleSessionsProjection, ConsoleSessionView } from './console/console-session.projection';
+import { ConsoleSessionsController } from './console/console-sessions.controller';
+import { ConsoleSessions } from './console/console-session.commands';
+import { TenantsController } from './tenants/tenants.controller';
+import { tenantsProjection, TenantView } from './tenants/tenant.projection';
+import { WorkspacesController } from './tenants/workspaces.controller';
 
 /** Tenants, API keys and who may do what. */
 @Module({})

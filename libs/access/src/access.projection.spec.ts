@@ -6,7 +6,7 @@ import { testDatabase } from '@fairlead/postgres/testing';
 import type { ApiKeyEvent, KeyFacts, Manager } from './keys/api-key';
 import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
 import { accessEntities, accessMigrations } from './domain';
-import { tenantsProjection, TenantView } from './tenant.projection';
+import { tenantsProjection, TenantView } from './tenants/tenant.projection';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeAll(async () => {

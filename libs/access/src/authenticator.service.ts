@@ -7,13 +7,13 @@ import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './keys/api-key';
 import type { ApiKeyEntity } from './keys/api-key.entity';
 import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
-import { KEPT, Lookup } from './lookup';
-import type { ConsoleSessionEntity } from './console-session.entity';
-import { ConsoleSessions } from './console-sessions.service';
-import { sessionScopes } from './console-session';
+import { KEPT, Lookup } from './keys/lookup';
+import type { ConsoleSessionEntity } from './console/console-session.entity';
+import { ConsoleSessions } from './console/console-session.commands';
+import { sessionScopes } from './console/console-session';
 import { keyIdOf } from './keys/key-text';
-import type { TenantEntity } from './tenant.entity';
-import { tenantsProjection, TenantView } from './tenant.projection';
+import type { TenantEntity } from './tenants/tenant.entity';
+import { tenantsProjection, TenantView } from './tenants/tenant.projection';
 
 /** Subject whose data key in the vault is the pepper of all key hashes. */
 export const PEPPER = 'apiKeys';

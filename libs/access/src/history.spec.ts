@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
 import { apiKeyModel } from './keys/api-key';
-import { consoleCodeModel } from './console-code';
-import { consoleSessionModel } from './console-session';
-import { tenantModel } from './tenant';
+import { consoleCodeModel } from './console/console-code';
+import { consoleSessionModel } from './console/console-session';
+import { tenantModel } from './tenants/tenant';
 
 historyTests(
   join(__dirname, 'recorded'),

@@ -4,7 +4,7 @@ import type { PoolClient } from 'pg';
 import { Any, DataSource, IsNull, Not, type Repository } from 'typeorm';
 import { type ApiKeyEvent, factsOf, type KeyFacts, type Manager } from './api-key';
 import { ApiKeyEntity } from './api-key.entity';
-import type { TenantEvent } from '../tenant';
+import type { TenantEvent } from '../tenants/tenant';
 
 const COLUMNS = `id, kind, tenant_id, organization_id, description, scopes, short_key, hash, expires_at, made_by,
   created_at, revoked_at, version`;

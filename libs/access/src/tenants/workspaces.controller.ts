@@ -13,8 +13,8 @@ import {
 } from '@fairlead/eventing';
 import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
 import { type Infer, note, object, uuid } from '@fairlead/schema';
-import { workspaceState } from './access.answers.schema';
-import { Authenticator } from './authenticator.service';
+import { workspaceState } from '../access.answers.schema';
+import { Authenticator } from '../authenticator.service';
 import {
   completeTenantRemoval,
   requestTenantRemoval,

@@ -22,7 +22,7 @@ import {
   Authenticator,
   DEFAULT_TENANT,
   registerAdminKey,
-} from '.';
+} from '..';
 
 /** Stands for any other part of the service. */
 @Controller('/v1/probe')

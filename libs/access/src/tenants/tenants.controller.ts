@@ -25,8 +25,8 @@ import {
   str,
   uuid,
 } from '@fairlead/schema';
-import { usage, workspace } from './access.answers.schema';
-import { Authenticator, NO_TENANT } from './authenticator.service';
+import { usage, workspace } from '../access.answers.schema';
+import { Authenticator, NO_TENANT } from '../authenticator.service';
 import { AccessOptions } from './access.options';
 import { createTenant, type Tenant, type TenantFacts, tenantModel } from './tenant';
 import { TenantExists } from './tenant.errors';

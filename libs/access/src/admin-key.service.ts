@@ -1,10 +1,10 @@
 import { SCOPES } from '@fairlead/api';
 import { type INestApplicationContext, Logger } from '@nestjs/common';
 import { EventStore, handle, StreamDeleted, streamName, Vault } from '@fairlead/eventing';
-import { Authenticator, PEPPER } from '../authenticator.service';
-import { apiKeyModel, type KeyFacts, OPERATOR_KEY_ID, setOperatorKey } from './api-key';
-import { ApiKeyView } from './api-key.projection';
-import { DEFAULT_TENANT, ensureTenant, tenantModel } from '../tenant';
+import { Authenticator, PEPPER } from './authenticator.service';
+import { apiKeyModel, type KeyFacts, OPERATOR_KEY_ID, setOperatorKey } from './keys/api-key';
+import { ApiKeyView } from './keys/api-key.projection';
+import { DEFAULT_TENANT, ensureTenant, tenantModel } from './tenants/tenant';
 
 const METADATA = { tenant: DEFAULT_TENANT.id, actor: 'system:access' };
 const FORM = /^[\x21-\x7e]{20,256}$/;

@@ -2,12 +2,12 @@ import { Recent } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { Consistency, EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import type { FastifyRequest } from 'fastify';
-import { KEPT, Lookup } from './lookup';
-import { AccessOptions } from './access.options';
-import type { ApiKeyEntity } from './keys/api-key.entity';
+import { KEPT, Lookup } from '../keys/lookup';
+import { AccessOptions } from '../tenants/access.options';
+import type { ApiKeyEntity } from '../keys/api-key.entity';
 import { CODE_MS, type ConsoleCode, consoleCodeModel, issueCode, newCode, useCode } from './console-code';
 import { CodeUnusable } from './console.errors';
-import { requireSameOrigin, tokenIn } from './console-cookie.http';
+import { requireSameOrigin, tokenIn } from './console-cookie';
 import {
   consoleSessionModel,
   createSession,

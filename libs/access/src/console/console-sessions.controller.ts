@@ -26,17 +26,17 @@ import {
   uuid,
 } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Authenticator } from './authenticator.service';
-import { AccessOptions } from './access.options';
-import type { Manager } from './keys/api-key';
-import type { ApiKeyEntity } from './keys/api-key.entity';
-import { requireSameOrigin, setCookie } from './console-cookie.http';
+import { Authenticator } from '../authenticator.service';
+import { AccessOptions } from '../tenants/access.options';
+import type { Manager } from '../keys/api-key';
+import type { ApiKeyEntity } from '../keys/api-key.entity';
+import { requireSameOrigin, setCookie } from './console-cookie';
 import { CodeUnusable, ConsoleSessionNotFound } from './console.errors';
 import { SESSION_MS, sessionScopes } from './console-session';
 import { ConsoleSessionView, consoleSessionViews, type ListedSession } from './console-session.projection';
-import { ConsoleSessions } from './console-sessions.service';
-import { consoleCode, consoleSession, listedConsoleSession } from './console.answers.schema';
-import { tenantsProjection, TenantView } from './tenant.projection';
+import { ConsoleSessions } from './console-session.commands';
+import { consoleCode, consoleSession, listedConsoleSession } from './console.schema';
+import { tenantsProjection, TenantView } from '../tenants/tenant.projection';
 
 const LONGEST = 256;
 const signIn = refine(

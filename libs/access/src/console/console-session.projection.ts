@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, Inapplicable, type Projection, type Recorded } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
-import type { Manager } from './keys/api-key';
-import { apiKeysProjection } from './keys/api-key.projection';
+import type { Manager } from '../keys/api-key';
+import { apiKeysProjection } from '../keys/api-key.projection';
 import type { ConsoleSessionEvent } from './console-session';
 import type { ConsoleSessionEntity } from './console-session.entity';
-import type { TenantEvent } from './tenant';
+import type { TenantEvent } from '../tenants/tenant';
 
 /** A session with the key that opened it. */
 export interface ListedSession extends ConsoleSessionEntity {
