@@ -18,10 +18,10 @@ import {
   accessEntities,
   AccessModule,
   accessMigrations,
+  AdminKey,
   AdminKeyProblem,
   Authenticator,
   DEFAULT_TENANT,
-  registerAdminKey,
 } from '.';
 import { OPERATOR_KEY_ID } from './keys/api-key';
 import { KEY_RANDOM_BYTES, keyText } from './keys/key-text';
@@ -86,7 +86,7 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
 beforeAll(async () => {
   database = await testDatabase([...eventingMigrations, ...accessMigrations], accessEntities);
   process1 = await startProcess();
-  await registerAdminKey(process1.app, ADMIN);
+  await process1.app.get(AdminKey).register(ADMIN);
 });
 afterAll(async () => {
   await process1.stop();
@@ -519,7 +519,7 @@ describe('keys', () => {
 
 describe("the operator's key", () => {
   it('is registered once', async () => {
-    await registerAdminKey(process1.app, ADMIN);
+    await process1.app.get(AdminKey).register(ADMIN);
     expect(await process1.store.read('apiKey-00000000-0000-4000-8000-000000000002')).toHaveLength(1);
     expect(await process1.store.read(`tenant-${DEFAULT_TENANT.id}`)).toHaveLength(1);
   });
@@ -538,14 +538,14 @@ describe("the operator's key", () => {
     const text = keyText(randomUUID(), randomBytes(KEY_RANDOM_BYTES));
     const other = await startProcess();
     try {
-      await registerAdminKey(other.app, text);
+      await other.app.get(AdminKey).register(text);
       expect(await send('GET', '/v1/probe', { key: ADMIN, app: other.app })).toEqual(INVALID);
       expect(await send('GET', '/v1/probe', { key: text, app: other.app })).toMatchObject({ status: 200 });
       await eventually(async () => expect(await send('GET', '/v1/probe', { key: ADMIN })).toEqual(INVALID));
     } finally {
       await other.stop();
     }
-    await registerAdminKey(process1.app, ADMIN);
+    await process1.app.get(AdminKey).register(ADMIN);
     expect(await send('GET', '/v1/probe', { key: ADMIN })).toMatchObject({ status: 200 });
     expect(await send('GET', '/v1/probe', { key: text })).toEqual(INVALID);
   });
@@ -553,7 +553,7 @@ describe("the operator's key", () => {
   it.each(['short', 'x'.repeat(257), 'with blanks in the middle', `umlaut ${'ä'.repeat(20)}`])(
     'is not %p',
     async (text) => {
-      await expect(registerAdminKey(process1.app, text)).rejects.toThrow(AdminKeyProblem);
+      await expect(process1.app.get(AdminKey).register(text)).rejects.toThrow(AdminKeyProblem);
     },
   );
 });

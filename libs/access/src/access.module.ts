@@ -1,25 +1,26 @@
-import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
-import {
-  EventStore,
-  Followers,
-  handle,
-  Quotas,
-  stoppedWorkspacesProjection,
-  streamName,
-  WorkspaceRemovals,
-} from '@fairlead/eventing';
 import { ProgramKeys } from '@fairlead/api';
+import { Followers, Quotas, stoppedWorkspacesProjection, WorkspaceRemovals } from '@fairlead/eventing';
+import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
+import { AdminKey } from './admin-key.service';
 import { Authenticator } from './authenticator.service';
-import { AccessOptions } from './tenants/access.options';
-import { apiKeyModel, endKey, endsWith } from './keys/api-key';
-import { ApiKeysController } from './keys/api-keys.controller';
-import { ParkedSubjectsController } from './parked-subjects.controller';
-import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
-import { consoleSessionsProjection, ConsoleSessionView } from './console/console-session.projection';
+import { ConsoleSessionCommands } from './console/console-session.commands';
+import { consoleSessionsProjection } from './console/console-session.projection';
+import { ConsoleSessionQueries } from './console/console-session.queries';
 import { ConsoleSessionsController } from './console/console-sessions.controller';
-import { ConsoleSessions } from './console/console-session.commands';
+import { SignIn } from './console/sign-in.service';
+import { endsWith } from './keys/api-key';
+import { ApiKeyCommands } from './keys/api-key.commands';
+import { apiKeysProjection } from './keys/api-key.projection';
+import { ApiKeyQueries } from './keys/api-key.queries';
+import { ApiKeysController } from './keys/api-keys.controller';
+import { KnownKeys } from './keys/known-keys.service';
+import { ParkedSubjectsController } from './parked-subjects.controller';
+import { AccessOptions } from './tenants/access.options';
+import { KnownTenants } from './tenants/known-tenants.service';
+import { TenantCommands } from './tenants/tenant.commands';
+import { tenantsProjection } from './tenants/tenant.projection';
+import { TenantQueries } from './tenants/tenant.queries';
 import { TenantsController } from './tenants/tenants.controller';
-import { tenantsProjection, TenantView } from './tenants/tenant.projection';
 import { WorkspacesController } from './tenants/workspaces.controller';
 
 /** Tenants, API keys and who may do what. */
@@ -29,9 +30,9 @@ export class AccessModule implements OnModuleInit {
     private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
-    private readonly keys: ApiKeyView,
-    private readonly authenticator: Authenticator,
-    private readonly store: EventStore,
+    private readonly keys: ApiKeyCommands,
+    private readonly queries: ApiKeyQueries,
+    private readonly known: KnownKeys,
   ) {}
 
   static register(options = new AccessOptions()): DynamicModule {
@@ -47,9 +48,12 @@ export class AccessModule implements OnModuleInit {
       ],
       providers: [
         { provide: AccessOptions, useValue: options },
-        ...[Authenticator, ApiKeyView, ConsoleSessions, ConsoleSessionView, ProgramKeys, TenantView],
+        ...[AdminKey, Authenticator, ProgramKeys],
+        ...[ApiKeyCommands, ApiKeyQueries, KnownKeys],
+        ...[TenantCommands, TenantQueries, KnownTenants],
+        ...[ConsoleSessionCommands, ConsoleSessionQueries, SignIn],
       ],
-      exports: [Authenticator, ProgramKeys],
+      exports: [AdminKey, Authenticator, ProgramKeys],
     };
   }
 
@@ -62,9 +66,9 @@ export class AccessModule implements OnModuleInit {
     this.removals.register('api_keys', 'system:access', [
       {
         view: apiKeysProjection.name,
-        find: (tenant, limit) => this.keys.working(tenant, limit),
-        remove: ({ metadata }, id) => handle(this.store, apiKeyModel, streamName('apiKey', id), endKey, metadata),
-        removed: () => this.authenticator.forgetKeys(),
+        find: (tenant, limit) => this.queries.working(tenant, limit),
+        remove: ({ metadata }, id) => this.keys.end(id, metadata),
+        removed: () => this.known.forget(),
       },
     ]);
   }

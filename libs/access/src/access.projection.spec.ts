@@ -4,9 +4,11 @@ import { recorded } from '@fairlead/eventing/testing';
 import { transaction } from '@fairlead/postgres';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { ApiKeyEvent, KeyFacts, Manager } from './keys/api-key';
-import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
+import { apiKeysProjection } from './keys/api-key.projection';
+import { ApiKeyQueries } from './keys/api-key.queries';
 import { accessEntities, accessMigrations } from './domain';
-import { tenantsProjection, TenantView } from './tenants/tenant.projection';
+import { tenantsProjection } from './tenants/tenant.projection';
+import { TenantQueries } from './tenants/tenant.queries';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeAll(async () => {
@@ -42,8 +44,8 @@ const manager: Manager = {
 };
 
 describe('the table of keys', () => {
-  let view: ApiKeyView;
-  beforeEach(() => (view = new ApiKeyView(database.db)));
+  let view: ApiKeyQueries;
+  beforeEach(() => (view = new ApiKeyQueries(database.db)));
   afterEach(() => database.pool.query('delete from api_keys'));
 
   it('holds a created key', async () => {
@@ -123,7 +125,7 @@ describe('the table of keys', () => {
 
 describe('the table of tenants', () => {
   it('lists the tenants of an organisation, or all', async () => {
-    const view = new TenantView(database.db);
+    const view = new TenantQueries(database.db);
     const tenant = { id: tenant_id, organization_id, display_name: 'Acme', tenant_handle: 'acme' };
     const other = { ...tenant, id: randomUUID(), organization_id: randomUUID(), tenant_handle: null };
     for (const data of [tenant, other]) {

@@ -1,14 +1,8 @@
 import { type ParkedSubject, ParkedSubjects } from '@fairlead/eventing';
 import { Answers, Area, Describe, Path, Query, Scope } from '@fairlead/api';
-import { type Infer, int, note, NotFound, object, optional, uuid } from '@fairlead/schema';
+import { type Infer, NotFound } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { parkedSubject, parkedSubjectsPage } from './access.answers.schema';
-
-const page = object({
-  limit: note(optional(int({ ge: 1, le: 1000 }), 100), 'Largest number of parked subjects in the answer.'),
-  after: note(optional(uuid()), 'The `after` of the previous page; absent: the first page.'),
-});
-const named = object({ parked_subject_id: note(uuid(), 'The `id` of an element of the list.') });
+import { parkedSubject, parkedSubjectPath, parkedSubjectsPage, parkedSubjectsQuery } from './parked-subjects.schema';
 
 /**
  * Subjects that consumers gave up on. Only the operator of the installation sees them: reasons tell of its inside, and
@@ -28,7 +22,7 @@ export class ParkedSubjectsController {
   })
   @Answers({ 200: parkedSubjectsPage })
   async list(
-    @Query(page) { limit, after }: Infer<typeof page>,
+    @Query(parkedSubjectsQuery) { limit, after }: Infer<typeof parkedSubjectsQuery>,
   ): Promise<{ resources: ParkedSubject[]; after: string | null }> {
     const resources = await this.parked.list(limit, after);
     return { resources, after: resources.length === limit ? resources.at(-1)!.id : null };
@@ -38,7 +32,9 @@ export class ParkedSubjectsController {
   @Scope('admin', { operator: true, strict: true })
   @Describe({ summary: 'Get a parked subject' })
   @Answers({ 200: parkedSubject })
-  async show(@Path(named) { parked_subject_id: id }: Infer<typeof named>): Promise<ParkedSubject> {
+  async show(
+    @Path(parkedSubjectPath) { parked_subject_id: id }: Infer<typeof parkedSubjectPath>,
+  ): Promise<ParkedSubject> {
     return found(id, await this.parked.find(id));
   }
 
@@ -48,7 +44,9 @@ export class ParkedSubjectsController {
   @Scope('admin', { operator: true, strict: true })
   @Describe({ summary: 'Try a parked subject again' })
   @Answers({ 202: parkedSubject })
-  async retry(@Path(named) { parked_subject_id: id }: Infer<typeof named>): Promise<ParkedSubject> {
+  async retry(
+    @Path(parkedSubjectPath) { parked_subject_id: id }: Infer<typeof parkedSubjectPath>,
+  ): Promise<ParkedSubject> {
     return found(id, await this.parked.retry(id));
   }
 }

@@ -64,7 +64,8 @@ export async function startEdge(
       }),
       prepare: async (app) => {
         key = adminKey(settings);
-        await access.registerAdminKey(app, key.text).catch((error: unknown) => {
+        const admin = app.get(access.AdminKey, { strict: false });
+        await admin.register(key.text).catch((error: unknown) => {
           throw error instanceof access.AdminKeyProblem ? new StartProblem(error.message, { cause: error }) : error;
         });
       },

@@ -1,8 +1,16 @@
 import { Forbidden } from '@fairlead/schema';
-import type { FastifyRequest } from 'fastify';
 
 /** The parts of a request that say where it comes from. */
-type Sender = Pick<FastifyRequest, 'method' | 'headers' | 'host' | 'protocol'>;
+interface Sender {
+  readonly method: string;
+  readonly host: string;
+  readonly protocol: string;
+  readonly headers: {
+    readonly cookie?: string;
+    readonly origin?: string;
+    readonly 'sec-fetch-site'?: string | string[];
+  };
+}
 
 const HOST_COOKIE = '__Host-fairlead';
 

@@ -21,7 +21,7 @@ import {
   useSession,
 } from './console-session';
 import type { ConsoleSessionEntity } from './console-session.entity';
-import { ConsoleSessionView, consoleSessionViews } from './console-session.projection';
+import { ConsoleSessionQueries, consoleSessionViews } from './console-session.queries';
 
 const SYSTEM = 'system:access';
 /** Sessions of one key; when there are more, the oldest ends. */
@@ -29,8 +29,8 @@ const MOST_SESSIONS = 50;
 
 /** Opens, finds and ends the console's sessions, and gives out the codes that open one. */
 @Injectable()
-export class ConsoleSessions {
-  private readonly logger = new Logger(ConsoleSessions.name);
+export class ConsoleSessionCommands {
+  private readonly logger = new Logger(ConsoleSessionCommands.name);
   private readonly sessions: Lookup<ConsoleSessionEntity>;
   /** Sessions that were not found before: a flood of unknown tokens does not delay the others' queries. */
   private readonly unproven: Lookup<ConsoleSessionEntity>;
@@ -41,13 +41,13 @@ export class ConsoleSessions {
 
   constructor(
     private readonly store: EventStore,
-    private readonly view: ConsoleSessionView,
+    private readonly queries: ConsoleSessionQueries,
     private readonly options: AccessOptions,
     consistency: Consistency,
   ) {
-    this.sessions = new Lookup((ids) => view.byIds(ids));
+    this.sessions = new Lookup((ids) => queries.byIds(ids));
     this.shown = () => consistency.upToDate(undefined, consoleSessionViews);
-    this.unproven = new Lookup((ids) => view.byIds(ids), this.shown);
+    this.unproven = new Lookup((ids) => queries.byIds(ids), this.shown);
   }
 
   /** True when a request has a cookie of the console, whatever it holds. */
@@ -99,7 +99,7 @@ export class ConsoleSessions {
   private async endSurplus(keyId: string, metadata: Metadata): Promise<void> {
     // Where the view is behind, the next session that is opened ends them.
     await this.shown().catch(() => undefined);
-    for (const surplus of (await this.view.ofKey(keyId)).slice(MOST_SESSIONS)) await this.end(surplus, metadata);
+    for (const surplus of (await this.queries.ofKey(keyId)).slice(MOST_SESSIONS)) await this.end(surplus, metadata);
   }
 
   /** Ends a session. Nothing changes when it has ended already. */
@@ -153,4 +153,11 @@ export class ConsoleSessions {
 /** True when a page says that it sends a request by itself: waiting for changes does not keep a session from ending. */
 function isUnattended({ headers }: FastifyRequest): boolean {
   return headers['x-unattended'] === 'true';
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of the console that stands for the key of the request. */
+    consoleSession?: ConsoleSessionEntity;
+  }
 }

@@ -19,9 +19,9 @@ import {
   AccessModule,
   accessMigrations,
   AccessOptions,
+  AdminKey,
   Authenticator,
   DEFAULT_TENANT,
-  registerAdminKey,
 } from '..';
 
 /** Stands for any other part of the service. */
@@ -92,7 +92,7 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
   });
   await app.getHttpAdapter().getInstance().ready();
   // As each process of the service does at its start: it knows the key from then on.
-  await registerAdminKey(app, ADMIN);
+  await app.get(AdminKey).register(ADMIN);
   stops.push(() => Promise.all([app.close(), store.close()]));
   return { app };
 }

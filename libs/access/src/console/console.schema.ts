@@ -1,5 +1,30 @@
-import { bool, list, literal, note, nullable, object, str, timestamp, uuid } from '@fairlead/schema';
 import { SCOPES } from '@fairlead/api';
+import {
+  bool,
+  list,
+  literal,
+  note,
+  nullable,
+  object,
+  optional,
+  refine,
+  secret,
+  str,
+  timestamp,
+  uuid,
+} from '@fairlead/schema';
+
+const LONGEST = 256;
+export const signInRequest = refine(
+  object({
+    api_key: note(optional(secret(str({ max: LONGEST }))), 'API key to sign in with; either it or `code`.'),
+    code: note(optional(secret(str({ max: LONGEST }))), 'One-time code to sign in with; either it or `api_key`.'),
+  }),
+  ({ api_key, code }) => ((api_key === undefined) === (code === undefined) ? 'give api_key or code' : undefined),
+);
+export const sessionPath = object({
+  console_session_id: note(uuid(), 'The `id` of an element of the list of sessions.'),
+});
 
 const key = object('ConsoleKey', {
   id: note(uuid(), 'Identifier of the API key; it is no secret.'),

@@ -1,10 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
+import { type DomainEvent, idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import { Any, DataSource, IsNull, Not, type Repository } from 'typeorm';
-import { type ApiKeyEvent, factsOf, type KeyFacts, type Manager } from './api-key';
-import { ApiKeyEntity } from './api-key.entity';
-import type { TenantEvent } from '../tenants/tenant';
+import { type ApiKeyEvent, factsOf, type KeyFacts } from './api-key';
 
 const COLUMNS = `id, kind, tenant_id, organization_id, description, scopes, short_key, hash, expires_at, made_by,
   created_at, revoked_at, version`;
@@ -18,12 +14,14 @@ const REVOKE = `
   update api_keys set revoked_at = coalesce(revoked_at, $2), version = case id when $1 then $3 else version end
   where id in (select id from ended)`;
 
+type TenantRemoved = DomainEvent<'TenantRemoved', Record<string, never>>;
+
 /** Keeps the table `api_keys`. Keys end with the one that made them, also one that was made while that was revoked. */
 export const apiKeysProjection: Projection = {
   name: 'api_keys',
   categories: ['apiKey', 'tenant'],
   async handle(events: Recorded[], tx: PoolClient) {
-    for (const event of events as Recorded<ApiKeyEvent | TenantEvent>[]) {
+    for (const event of events as Recorded<ApiKeyEvent | TenantRemoved>[]) {
       if (event.type === 'TenantRemoved') {
         await tx.query('delete from api_keys where tenant_id = $1', [idOf(event.stream)]);
       } else if (event.type === 'ApiKeyCreated') {
@@ -56,33 +54,4 @@ async function insert(tx: PoolClient, data: KeyFacts, time: string, version: num
     time,
     version,
   ]);
-}
-
-/** Queries of the table `api_keys`. */
-@Injectable()
-export class ApiKeyView {
-  private readonly keys: Repository<ApiKeyEntity>;
-
-  constructor(db: DataSource) {
-    this.keys = db.getRepository(ApiKeyEntity);
-  }
-
-  /** The keys among the given ids that exist, revoked ones too. */
-  byIds(ids: readonly string[]): Promise<ApiKeyEntity[]> {
-    return this.keys.findBy({ id: Any(ids) });
-  }
-
-  /** The keys a manager may see, newest first, without revoked ones. */
-  list({ kind, tenantId, organizationId }: Manager): Promise<ApiKeyEntity[]> {
-    const visible = { organization_id: organizationId, revoked_at: IsNull() };
-    const ofTenant = { ...visible, kind: 'tenant' as const, tenant_id: tenantId };
-    const where = kind === 'tenant' ? ofTenant : [ofTenant, { ...visible, kind: Not<'tenant'>('tenant') }];
-    return this.keys.find({ where, order: { created_at: 'desc', id: 'asc' } });
-  }
-
-  /** Ids of keys of a tenant that work still, `most` at most. */
-  async working(tenantId: string, most: number): Promise<string[]> {
-    const keys = await this.keys.find({ where: { tenant_id: tenantId, revoked_at: IsNull() }, take: most });
-    return keys.map(({ id }) => id);
-  }
 }

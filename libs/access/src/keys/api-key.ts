@@ -57,6 +57,9 @@ export function factsOf(data: StoredFacts): KeyFacts {
   return { ...data, scopes, made_by: null };
 }
 
+/** Tenant of a request about the organisation that names none; nothing belongs to it. */
+export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
+
 /** Id of the operator's key, whichever text it has at the time. */
 export const OPERATOR_KEY_ID = '00000000-0000-4000-8000-000000000002';
 

@@ -1,9 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import { Any, DataSource, Not, type Repository } from 'typeorm';
 import { statusAfter, type TenantEvent } from './tenant';
-import { TenantEntity } from './tenant.entity';
 
 /** Keeps the table `tenants`. */
 export const tenantsProjection: Projection = {
@@ -32,27 +29,3 @@ export const tenantsProjection: Projection = {
     }
   },
 };
-
-/** Queries of the table `tenants`. */
-@Injectable()
-export class TenantView {
-  private readonly tenants: Repository<TenantEntity>;
-
-  constructor(db: DataSource) {
-    this.tenants = db.getRepository(TenantEntity);
-  }
-
-  /** Returns the tenants among the given ids that exist. */
-  byIds(ids: readonly string[]): Promise<TenantEntity[]> {
-    return this.tenants.findBy({ id: Any(ids) });
-  }
-
-  /** Returns the tenants of an organisation, or of all, oldest first. `removed`: removed ones are included. */
-  list(organizationId: string | undefined, removed: boolean): Promise<TenantEntity[]> {
-    const where = {
-      ...(organizationId !== undefined && { organization_id: organizationId }),
-      ...(!removed && { status: Not<'removed'>('removed') }),
-    };
-    return this.tenants.find({ where, order: { created_at: 'asc', id: 'asc' } });
-  }
-}

@@ -1,49 +1,25 @@
-import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
-import {
-  EventStore,
-  Followers,
-  handle,
-  nameStream,
-  release,
-  REMOVAL_PARTS,
-  stoppedWorkspacesProjection,
-  streamName,
-  WorkspaceRemovals,
-  Workspaces,
-} from '@fairlead/eventing';
 import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
-import { type Infer, note, object, uuid } from '@fairlead/schema';
-import { workspaceState } from '../access.answers.schema';
-import { Authenticator } from '../authenticator.service';
-import {
-  completeTenantRemoval,
-  requestTenantRemoval,
-  resumeTenant,
-  suspendTenant,
-  type Tenant,
-  tenantModel,
-} from './tenant';
+import { REMOVAL_PARTS, WorkspaceRemovals } from '@fairlead/eventing';
+import type { Infer } from '@fairlead/schema';
+import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
+import { KnownKeys } from '../keys/known-keys.service';
+import { requestTenantRemoval, resumeTenant, suspendTenant, type Tenant } from './tenant';
+import { TenantCommands } from './tenant.commands';
 import { TenantNotFound } from './tenant.errors';
-import { tenantsProjection, TenantView } from './tenant.projection';
-
-const named = object({
-  workspace_id: note(uuid(), 'The `id` of a workspace that the key opens; for the key of the operator, of any.'),
-});
+import { tenantsProjection } from './tenant.projection';
+import { TenantQueries } from './tenant.queries';
+import { workspacePath, workspaceState } from './tenant.schema';
 
 /** Suspends, resumes and removes workspaces, for the operator of the installation. */
 @Area('Keys and workspaces')
 @Controller('/api/v1/workspaces/:workspace_id')
 export class WorkspacesController {
   constructor(
-    private readonly store: EventStore,
-    private readonly followers: Followers,
-    private readonly workspaces: Workspaces,
+    private readonly commands: TenantCommands,
+    private readonly queries: TenantQueries,
+    private readonly keys: KnownKeys,
     private readonly removals: WorkspaceRemovals,
-    private readonly view: TenantView,
-    private readonly authenticator: Authenticator,
-  ) {
-    removals.onFinished((id) => this.finish(id));
-  }
+  ) {}
 
   @Get()
   @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true, organization: true })
@@ -52,9 +28,12 @@ export class WorkspacesController {
     description: 'With a key that opens it; the key of the operator reads those that are suspended or removed too.',
   })
   @Answers({ 200: workspaceState })
-  async show(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
-    const [tenant] = await this.view.byIds([id]);
-    const key = await this.authenticator.keyOf(context.actor);
+  async show(
+    @Context() context: CommandContext,
+    @Path(workspacePath) { workspace_id: id }: Infer<typeof workspacePath>,
+  ) {
+    const [tenant] = await this.queries.byIds([id]);
+    const key = await this.keys.keyOf(context.actor);
     const opens =
       key.kind === 'operator' ||
       (key.kind === 'tenant' ? key.tenant_id === id : tenant?.organization_id === key.organization_id);
@@ -72,8 +51,8 @@ export class WorkspacesController {
     takes: ['x-reason'],
   })
   @Answers({ 200: workspaceState, 409: 'It is the workspace of the operator, or it is being removed.' })
-  suspend(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
-    return this.change(context, id, suspendTenant);
+  suspend(@Context() context: CommandContext, @Path(workspacePath) { workspace_id: id }: Infer<typeof workspacePath>) {
+    return this.change(context, id, suspendTenant(id));
   }
 
   @Post('resume')
@@ -85,8 +64,8 @@ export class WorkspacesController {
     takes: ['x-reason'],
   })
   @Answers({ 200: workspaceState, 409: 'It is being removed.' })
-  resume(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
-    return this.change(context, id, resumeTenant);
+  resume(@Context() context: CommandContext, @Path(workspacePath) { workspace_id: id }: Infer<typeof workspacePath>) {
+    return this.change(context, id, resumeTenant(id));
   }
 
   @Delete()
@@ -99,38 +78,13 @@ export class WorkspacesController {
     takes: ['x-reason'],
   })
   @Answers({ 202: workspaceState, 409: 'It is the workspace of the operator.' })
-  remove(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
-    return this.change(context, id, requestTenantRemoval);
+  remove(@Context() context: CommandContext, @Path(workspacePath) { workspace_id: id }: Infer<typeof workspacePath>) {
+    return this.change(context, id, requestTenantRemoval(id));
   }
 
-  private async change(
-    context: CommandContext,
-    id: string,
-    decision: (id: string) => ReturnType<typeof suspendTenant>,
-  ) {
-    const metadata = { ...context.metadata, tenant: id };
-    const stream = streamName('tenant', id);
-    const handled = await handle(this.store, tenantModel, stream, decision(id), metadata);
-    const { state, version, position, events } = handled;
-    this.authenticator.learnTenant({ ...state!, version });
-    await this.known(position);
-    return this.answer(state!, events.length > 0);
-  }
-
-  /** The last step of a removal: the workspace's handle is free again. */
-  private async finish(id: string): Promise<void> {
-    const stream = streamName('tenant', id);
-    const metadata = { tenant: id, actor: 'system:access' };
-    const { state, position } = await handle(this.store, tenantModel, stream, completeTenantRemoval, metadata);
-    if (state?.tenant_handle) {
-      await release(this.store, nameStream('tenantHandle', '', state.tenant_handle), stream, metadata);
-    }
-    await this.known(position);
-  }
-
-  private async known(position: bigint): Promise<void> {
-    await this.followers.passed(position, [tenantsProjection.name, stoppedWorkspacesProjection.name]);
-    this.workspaces.forget();
+  private async change({ metadata }: CommandContext, id: string, decide: ReturnType<typeof suspendTenant>) {
+    const { tenant, changed } = await this.commands.change(metadata, id, decide);
+    return this.answer(tenant, changed);
   }
 
   /** `changed`: the workspace has its status since a moment ago. */
