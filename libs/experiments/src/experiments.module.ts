@@ -56,6 +56,7 @@ import { SharesController } from './sharing/shares.controller';
 import { SessionCommands } from './sessions/sessions.commands';
 import { ExperimentsController } from './sessions/experiments.controller';
 import { SessionsController } from './sessions/sessions.controller';
+import { TracingProjectCommands } from './sessions/tracing-projects.commands';
 import { TracingProjectsController } from './sessions/tracing-projects.controller';
 import { Fills } from './upload/fills.service';
 import { UploadController } from './upload/upload.controller';
@@ -125,6 +126,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         SessionCommands,
         ShareCommands,
         ShareQueries,
+        TracingProjectCommands,
         UploadReceiver,
         Uploads,
         UploadThread,

@@ -1,11 +1,6 @@
-import { unquoted } from '../common/platform-json';
 import type { CategoryComparison, ExperimentScores, KeyComparison, KeyResult } from './compare.answers.schema';
-import type { ComparedRow } from './compare-rows.queries';
 import type { Comparison } from './comparisons.service';
 
-const PREVIEW_BYTES = 1024;
-export const PREVIEW_CHARACTERS = PREVIEW_BYTES + 1;
-const ERROR_BYTES = 256;
 const SUMMARY_BYTES = 3900;
 const NAME_BYTES = 60;
 /** Bytes that the names of all experiments have in a summary. */
@@ -29,40 +24,6 @@ export function comparisonJson(datasetId: string, comparison: Comparison) {
     categories,
     experiment_scores: experimentScores,
     warnings,
-  };
-}
-
-/** A page of rows with previews; scores stand in the order of the comparison's keys, cells in that of the experiments. */
-export function pageJson(
-  rows: readonly ComparedRow[],
-  { offset, total }: { readonly offset: number; readonly total: number },
-) {
-  const next = offset + rows.length;
-  return {
-    offset,
-    // A page without rows leads nowhere, also where none were wanted.
-    next_offset: rows.length > 0 && next < total ? next : null,
-    total,
-    rows: rows.map((row) => ({
-      example_id: row.example,
-      name: row.name === null ? null : preview(row.name, ERROR_BYTES),
-      inputs_preview: preview(row.inputs, PREVIEW_BYTES),
-      reference_outputs_preview: preview(row.referenceOutputs, PREVIEW_BYTES),
-      regression: row.regression,
-      cells: row.cells.map(
-        (cell) =>
-          cell && {
-            run_id: cell.run_id,
-            runs: cell.runs,
-            status: cell.status,
-            latency_seconds: cell.latency,
-            error_preview: preview(cell.error === null ? null : unquoted(cell.error), ERROR_BYTES),
-            outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
-            scores: cell.scores,
-            labels: cell.labels,
-          },
-      ),
-    })),
   };
 }
 

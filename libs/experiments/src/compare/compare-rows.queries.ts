@@ -1,11 +1,17 @@
 import type { Pool } from 'pg';
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
-import type { Comparison } from './comparisons.service';
+import { preview } from './compare-json';
+import type { Comparison, Comparisons } from './comparisons.service';
+import { pageOffset, placeOf } from './row-selection';
 import type { ExampleEntity } from '../examples/example.entity';
 import type { RunEntity } from '../runs/run.entity';
 import { RUN_INPUTS } from '../runs/runs-vocabulary';
+import { unquoted } from '../common/platform-json';
 import { latencyOf } from '../common/sql';
+
+const PREVIEW_BYTES = 1024;
+const ERROR_BYTES = 256;
 
 interface Cell {
   readonly run_id: string;
@@ -40,17 +46,16 @@ interface RunRow extends Pick<
   readonly latency: number | null;
 }
 
-/** The texts of some rows of a comparison, in their order; `characters` cuts inputs, outputs and errors. */
-export async function readRows(
+/** The beginnings of the texts of some rows of a comparison, in their order. */
+async function readRows(
   pool: Pool,
   datasetId: string,
   comparison: Comparison,
   rows: ArrayLike<number>,
-  characters?: number,
 ): Promise<ComparedRow[]> {
   const { table, keys, categories, worst } = comparison;
   const ids = Array.from(rows, (row) => exampleIdAt(table, row));
-  const cut = (column: string) => (characters === undefined ? column : `left(${column}, ${characters})`);
+  const cut = (column: string) => `left(${column}, ${PREVIEW_BYTES + 1})`;
   const [examples, runs] = await Promise.all([
     pool.query<ExampleRow>(
       `select id, name, ${cut('inputs')} as inputs, ${cut('outputs')} as outputs
@@ -87,6 +92,64 @@ export async function readRows(
       cells,
     };
   });
+}
+
+interface AskedPage {
+  readonly offset: number;
+  readonly limit: number;
+  /** Id of an example: the page that holds its row, in place of `offset`. */
+  readonly around?: string;
+}
+
+/** A page of rows with previews; scores stand in the order of the comparison's keys, cells in that of the experiments. */
+function pageJson(
+  rows: readonly ComparedRow[],
+  { offset, total }: { readonly offset: number; readonly total: number },
+) {
+  const next = offset + rows.length;
+  return {
+    offset,
+    // A page without rows leads nowhere, also where none were wanted.
+    next_offset: rows.length > 0 && next < total ? next : null,
+    total,
+    rows: rows.map((row) => ({
+      example_id: row.example,
+      name: row.name === null ? null : preview(row.name, ERROR_BYTES),
+      inputs_preview: preview(row.inputs, PREVIEW_BYTES),
+      reference_outputs_preview: preview(row.referenceOutputs, PREVIEW_BYTES),
+      regression: row.regression,
+      cells: row.cells.map(
+        (cell) =>
+          cell && {
+            run_id: cell.run_id,
+            runs: cell.runs,
+            status: cell.status,
+            latency_seconds: cell.latency,
+            error_preview: preview(cell.error === null ? null : unquoted(cell.error), ERROR_BYTES),
+            outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
+            scores: cell.scores,
+            labels: cell.labels,
+          },
+      ),
+    })),
+  };
+}
+
+/** Returns a page of chosen rows as JSON; `visible` takes out what is not shown. */
+export async function readPage(
+  pool: Pool,
+  datasetId: string,
+  comparison: Comparison,
+  { selected, told }: Awaited<ReturnType<Comparisons['choose']>>,
+  { around, limit, offset: asked }: AskedPage,
+  visible = (row: ComparedRow) => row,
+) {
+  const place = around === undefined ? undefined : placeOf(comparison.table, selected, around);
+  const offset = pageOffset(place, limit) ?? asked;
+  const shown = selected.subarray(offset, offset + limit);
+  const rows = await readRows(pool, datasetId, comparison, shown);
+  const page = pageJson(rows.map(visible), { offset, total: selected.length });
+  return { ...page, ...told, place: place ?? null };
 }
 
 function finite(value: number | undefined): number | null {

@@ -20,9 +20,9 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import * as answers from './compare.answers.schema';
 import { csvExport, jsonLines } from './compare-export.queries';
-import { comparisonJson, pageJson, PREVIEW_CHARACTERS, summaryJson } from './compare-json';
-import { readRows } from './compare-rows.queries';
-import { chosenRows, pageOffset, placeOf } from './row-selection';
+import { comparisonJson, summaryJson } from './compare-json';
+import { readPage } from './compare-rows.queries';
+import { chosenRows } from './row-selection';
 import { type Comparison, type ComparisonRequest, Comparisons } from './comparisons.service';
 import { distributionsOf, FRACTIONS } from './distributions';
 import { judge } from './comparison-gate';
@@ -97,13 +97,9 @@ export class CompareController {
   ) {
     const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked, keysOf(asked)));
     if (asked.format === 'summary') return unlessKnown(reply, summaryJson(id, comparison));
-    const { selected, told } = await this.comparisons.choose(id, comparison, asked);
-    const place = asked.around === undefined ? undefined : placeOf(comparison.table, selected, asked.around);
-    const offset = pageOffset(place, asked.limit) ?? asked.offset;
-    const shown = selected.subarray(offset, offset + asked.limit);
-    const rows = await readRows(this.pool, id, comparison, shown, PREVIEW_CHARACTERS);
-    const page = pageJson(rows, { offset, total: selected.length });
-    return unlessKnown(reply, { ...comparisonJson(id, comparison), page: { ...page, ...told, place: place ?? null } });
+    const chosen = await this.comparisons.choose(id, comparison, asked);
+    const page = await readPage(this.pool, id, comparison, chosen, asked);
+    return unlessKnown(reply, { ...comparisonJson(id, comparison), page });
   }
 
   @Get('distributions')

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { attachmentUrls, type AttachmentLinks } from '../storage/attachments.service';
 import { preview } from './compare-json';
+import type { ViewFilter } from './comparison-view.queries';
 import { exampleMembers, readCurrentExamples } from '../examples/examples.queries';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
 import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
@@ -8,8 +9,9 @@ import { array, object, raw, text } from '../common/platform-json';
 import { runMembers, type RunRow } from '../runs/run-json';
 import { readRuns } from '../runs/runs.queries';
 
+type Viewed = Pick<ViewFilter, 'datasetId' | 'sessionIds'>;
+
 interface Shown {
-  readonly sessionIds: readonly string[];
   readonly preview: boolean;
   /** Feedback of this comparison, beside that on each run by itself. */
   readonly comparative_experiment_id?: string;
@@ -44,24 +46,23 @@ export const LEFT_OUT: readonly string[] = [
 export function renderView(
   pool: Pool,
   tenantId: string,
-  datasetId: string,
+  view: Viewed,
   examples: readonly { readonly id: string }[],
   shown: Shown,
 ): Promise<string[]> {
-  const ids = examples.map(({ id }) => id);
   const render = (runs: readonly RunRow[]) => renderRuns(pool, tenantId, runs, shown);
-  return renderExamples(pool, tenantId, datasetId, ids, shown.sessionIds, render, shown.preview);
+  return renderExamples(pool, tenantId, view, examples, render, shown.preview);
 }
 
 export async function renderExamples(
   pool: Pool,
   tenantId: string,
-  datasetId: string,
-  ids: readonly string[],
-  sessionIds: readonly string[],
+  { datasetId, sessionIds }: Viewed,
+  shown: readonly { readonly id: string }[],
   render: (runs: readonly RunRow[]) => Promise<readonly string[]>,
   short = false,
 ): Promise<string[]> {
+  const ids = shown.map(({ id }) => id);
   const [examples, keys] = await Promise.all([
     readCurrentExamples(pool, datasetId, ids),
     pool.query<{ id: string }>(

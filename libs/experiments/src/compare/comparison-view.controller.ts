@@ -10,8 +10,7 @@ import { csvLine } from '../common/csv-line';
 import { exampleIdAt } from './score-table';
 import { type Comparison, Comparisons } from './comparisons.service';
 import { renderView } from './comparison-view-rows.queries';
-import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view.queries';
-import { requireDataset } from '../datasets/datasets.queries';
+import { findView, findViewExamples, orderOf } from './comparison-view.queries';
 import { batches, pieces } from '../storage/pieces';
 import { Id, JSON_TEXT } from '../common/reading';
 import { exampleWithRuns, feedbackDelta } from '../runs/runs.answers.schema';
@@ -51,7 +50,6 @@ const deltaBody = object('QueryFeedbackDelta', {
   comparative_experiment_id: note(optional(uuid()), 'Accepted because clients send it; it changes nothing.'),
 });
 const viewQuery = object({ format: note(optional(literal(['csv'])), '`csv`: one line per run instead of JSON.') });
-const FEEDBACK = /^feedback\./;
 
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/runs')
@@ -75,10 +73,12 @@ export class ComparisonViewController {
     @Body(viewBody) body: Infer<typeof viewBody>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
-    const filter = await this.filterOf(context, datasetId, body.session_ids, body.filters, body.example_ids);
-    const keys = await findViewExamples(this.pool, filter, { ...body, ...orderOf(body.sort_params) });
-    const shown = { ...body, sessionIds: filter.sessionIds, links: this.attachments.links(context) };
-    const render = (group: typeof keys) => renderView(this.pool, context.tenantId, datasetId, group, shown);
+    const { tenantId } = context;
+    const view = await findView(this.pool, tenantId, datasetId, body.session_ids, body.filters, body.example_ids);
+    const order = orderOf(body.sort_params?.sort_by, body.sort_params?.sort_order);
+    const keys = await findViewExamples(this.pool, view, { ...body, ...order });
+    const shown = { ...body, links: this.attachments.links(context) };
+    const render = (group: typeof keys) => renderView(this.pool, tenantId, view, group, shown);
     if (query.format !== 'csv') return Readable.from(pieces('[', batches(keys), render, ']'));
     void reply.header('content-type', 'text/csv; charset=utf-8');
     return Readable.from(csvOf(batches(keys), render));
@@ -110,29 +110,11 @@ export class ComparisonViewController {
 
   private async filtered(context: CommandContext, datasetId: string, body: Infer<typeof deltaBody>) {
     const sessions = [body.baseline_session_id, ...body.comparison_session_ids];
-    const filter = await this.filterOf(context, datasetId, sessions, body.filters);
+    const filter = await findView(this.pool, context.tenantId, datasetId, sessions, body.filters);
     if (Object.values(body.filters).every((sources) => sources.length === 0)) return undefined;
     const found = await findViewExamples(this.pool, filter, { descending: true, offset: 0 });
     return new Set(found.map(({ id }) => id));
   }
-
-  private async filterOf(
-    context: CommandContext,
-    datasetId: string,
-    sessionIds: readonly string[],
-    bySession: Readonly<Record<string, readonly string[]>>,
-    exampleIds?: readonly string[],
-  ): Promise<ViewFilter> {
-    const { tenantId } = context;
-    await requireDataset(this.pool, tenantId, datasetId);
-    const sessions = await sessionsOn(this.pool, tenantId, datasetId, sessionIds);
-    const known = Object.entries(bySession).filter(([session]) => sessions.includes(session));
-    return { datasetId, sessionIds: sessions, exampleIds, filters: Object.fromEntries(known) };
-  }
-}
-
-function orderOf(sort: Infer<typeof viewBody>['sort_params']) {
-  return { sortKey: sort?.sort_by.replace(FEEDBACK, ''), descending: sort?.sort_order !== 'ASC' };
 }
 
 function deltaOf(

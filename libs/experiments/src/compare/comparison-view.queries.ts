@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { compileFilter } from '../common/filter-sql';
+import { requireDataset } from '../datasets/datasets.queries';
 import { RUN_VOCABULARY } from '../runs/runs-vocabulary';
 import { found } from '../common/reading';
 import { all, Parameters } from '../common/sql';
@@ -18,6 +19,26 @@ interface ViewPage {
   readonly descending: boolean;
   readonly offset: number;
   readonly limit?: number;
+}
+
+/** Returns a view of sessions on a dataset, with those of the filters that are for them. @throws NotFound */
+export async function findView(
+  pool: Pool,
+  tenantId: string,
+  datasetId: string,
+  sessionIds: readonly string[],
+  bySession: ViewFilter['filters'],
+  exampleIds?: readonly string[],
+): Promise<ViewFilter> {
+  await requireDataset(pool, tenantId, datasetId);
+  const sessions = await sessionsOn(pool, tenantId, datasetId, sessionIds);
+  const known = Object.entries(bySession).filter(([session]) => sessions.includes(session));
+  return { datasetId, sessionIds: sessions, exampleIds, filters: Object.fromEntries(known) };
+}
+
+/** `key`: a feedback key, with or without `feedback.` in front. */
+export function orderOf(key: string | undefined, order: 'ASC' | 'DESC' | undefined) {
+  return { sortKey: key?.replace(/^feedback\./, ''), descending: order !== 'ASC' };
 }
 
 /** These sessions, each once. @throws NotFound for one that is not on the dataset */

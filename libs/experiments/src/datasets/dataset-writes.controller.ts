@@ -90,16 +90,12 @@ export class DatasetWritesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { body: given } = validateRequest(request, { body: datasetCreate });
     refuseOthers(given);
     const { name, description = null, data_type } = given;
     const data = { name, description, data_type, ...definitionsIn(sent), externally_managed: false };
-    const create = async () => {
-      const id = given.id ?? context.command?.idFor('dataset') ?? newId();
-      return createdJson(id, tenantId, await this.datasets.create(context, id, data, []), 0);
-    };
+    const create = () => this.add(context, given.id ?? idFor(context), data, []);
     return this.idempotency.run(request, reply, create, digestOf(request, sent.bytes));
   }
 
@@ -127,13 +123,17 @@ export class DatasetWritesController {
   }
 
   private async createFrom(context: CommandContext, { file, fields }: Form): Promise<string> {
-    const id = fields.id ?? context.command?.idFor('dataset') ?? newId();
+    const id = fields.id ?? idFor(context);
     const { description = null, data_type, input_keys: inputs, output_keys: outputs, metadata_keys: metadata } = fields;
     const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
     const asked = JSON.stringify({ inputs, outputs, metadata, dataset: id });
     const { examples: rows } = await this.thread.readExamples(context.tenantId, 'csv', file.data, asked);
     const examples = rows.map((row) => exampleOf(row, name));
     const data = { name, description, data_type, externally_managed: false };
+    return this.add(context, id, data, examples);
+  }
+
+  private async add(...[context, id, data, examples]: Parameters<DatasetCommands['create']>): Promise<string> {
     return createdJson(id, context.tenantId, await this.datasets.create(context, id, data, examples), examples.length);
   }
 
@@ -229,6 +229,10 @@ export class DatasetWritesController {
 interface Form {
   readonly file: Part;
   readonly fields: CsvFields;
+}
+
+function idFor({ command }: CommandContext): string {
+  return command?.idFor('dataset') ?? newId();
 }
 
 function definitionsIn(sent: OpaqueBody) {

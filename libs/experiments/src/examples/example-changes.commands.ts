@@ -33,8 +33,8 @@ export interface RecordedChange {
 type Decide = (state: Dataset) => Promise<readonly ChangedExample[]>;
 
 const MOST_ATTEMPTS = 20;
-/** Time for which a change waits until the tables have the version before it (ms). */
-const VIEW_MS = 10_000;
+/** Time for which a change waits until the tables have the version before it, or its own (ms). */
+export const VIEW_MS = 10_000;
 
 /**
  * Records a change of a dataset's examples, all of it or nothing. `decide` sees the tables as they are at the version that

@@ -1,4 +1,3 @@
-import { Followers } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -48,10 +47,9 @@ import {
   type SentExample,
   splitName,
 } from './examples-body';
-import { changeLists, createExamples, deleteExamples, updateExamples } from './examples.commands';
+import { changeLists, createExamples, createShown, deleteExamples, updateExamples } from './examples.commands';
+import type { ExamplesKind } from './read-examples';
 
-/** Time for which the answer waits for the example that it shows (ms). */
-const VIEW_MS = 10_000;
 const MOST_BYTES = 24 * 1024 * 1024;
 /** Ids that the metadata of one request may name, as many as the SDK for Python sends. */
 const MOST_NAMED = 10_000;
@@ -98,7 +96,6 @@ const PARTS =
 export class ExampleWritesController {
   constructor(
     private readonly pool: Pool,
-    private readonly followers: Followers,
     private readonly datasets: DatasetCommands,
     private readonly thread: LiveRunsThread,
     private readonly attachments: Attachments,
@@ -116,20 +113,14 @@ export class ExampleWritesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const { tenantId } = context;
-    const bytes = await readJson(request, MOST_BYTES);
-    const digest = digestOf(request, bytes);
-    const sent = await this.thread.readExamples(tenantId, 'create', bytes);
+    const { sent, digest } = await this.read(request, 'create');
     const dataset = sent.examples[0]!.dataset!;
-    const create = async () => {
-      const { ids, asOf, position } = await createExamples(this.datasets, context, dataset, sent);
-      await this.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
-      return { ids, asOf };
-    };
-    // Addresses of attachments are made for each answer.
+    const create = () => createShown(this.datasets, context, dataset, sent);
     const { ids, asOf } = await this.idempotency.run(request, reply, create, digest);
-    const filter = { id: ids, dataset, asOf };
-    return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(context)), 'Example ID', ids[0]!);
+    // Addresses of attachments are made for each answer.
+    const urls = this.attachments.urls(context);
+    const shown = await findExample(this.pool, context.tenantId, { id: ids, dataset, asOf }, urls);
+    return found(shown, 'Example ID', ids[0]!);
   }
 
   @Post('examples/bulk')
@@ -151,10 +142,7 @@ export class ExampleWritesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { tenantId } = context;
-    const bytes = await readJson(request, MOST_BYTES);
-    const digest = digestOf(request, bytes);
-    const sent = await this.thread.readExamples(tenantId, 'createMany', bytes);
+    const { sent, digest } = await this.read(request, 'createMany');
     if (sent.examples.length === 0) return [];
     const dataset = onlyDataset(sent.examples)!;
     const create = async () => {
@@ -257,8 +245,8 @@ export class ExampleWritesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { examples, digest } = await this.readUpdates(request, 'updateMany');
-    return this.idempotency.run(request, reply, () => this.update(context, examples), digest);
+    const { sent, digest } = await this.read(request, 'updateMany');
+    return this.idempotency.run(request, reply, () => this.update(context, sent.examples), digest);
   }
 
   @Patch('examples/:example_id')
@@ -276,11 +264,11 @@ export class ExampleWritesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { examples, digest } = await this.readUpdates(request, 'update');
+    const { sent, digest } = await this.read(request, 'update');
     const { example_id: id } = validateRequest(request, { path: examplePath }).path;
-    const [sent] = examples;
-    requireSame({ id: sent!.id }, { id });
-    return this.idempotency.run(request, reply, () => this.update(context, [{ ...sent!, id }]), digest);
+    const [example] = sent.examples;
+    requireSame({ id: example!.id }, { id });
+    return this.idempotency.run(request, reply, () => this.update(context, [{ ...example!, id }]), digest);
   }
 
   @Delete('examples')
@@ -340,10 +328,10 @@ export class ExampleWritesController {
     return { digest, sent: await this.thread.readExamples(tenantId, 'multipart', bytes, type) };
   }
 
-  private async readUpdates(request: FastifyRequest, kind: 'update' | 'updateMany') {
+  private async read(request: FastifyRequest, kind: ExamplesKind) {
     const bytes = await readJson(request, MOST_BYTES);
     const digest = digestOf(request, bytes);
-    return { digest, examples: (await this.thread.readExamples(request.actor.tenantId, kind, bytes)).examples };
+    return { digest, sent: await this.thread.readExamples(request.actor.tenantId, kind, bytes) };
   }
 
   private async update(context: CommandContext, examples: readonly SentExample[]) {

@@ -12,9 +12,10 @@ import {
   Unprocessable,
 } from '@fairlead/schema';
 import { v4 as newId } from 'uuid';
+import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import type { Dataset } from '../datasets/dataset';
 import { newAttachments } from './example-attachments';
-import { type ExampleParts, recordChange, type RecordedChange } from './example-changes.commands';
+import { type ExampleParts, recordChange, type RecordedChange, VIEW_MS } from './example-changes.commands';
 import {
   type CurrentExample,
   findDatasetsOf,
@@ -61,6 +62,13 @@ export async function createExamples(
   };
   const change = await recordChange(datasets, caller, datasetId, 'ExamplesAdded', decide, contents);
   return { ...change, ids };
+}
+
+/** Adds examples, and resolves when they can be read. @throws as `createExamples` */
+export async function createShown(datasets: ExampleParts, caller: Caller, datasetId: string, sent: SentExamples) {
+  const { ids, asOf, position } = await createExamples(datasets, caller, datasetId, sent);
+  await datasets.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
+  return { ids, asOf };
 }
 
 /** Changes examples of a dataset. @throws NotFound for an example that is not in it, AttachmentMismatch */

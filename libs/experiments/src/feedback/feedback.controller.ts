@@ -11,13 +11,13 @@ import {
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
-import { bool, Conflict, type Infer, list, note, object, optional } from '@fairlead/schema';
+import { bool, type Infer, list, note, object, optional } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { v4 as newId, v5 as idFrom } from 'uuid';
+import { v4 as newId } from 'uuid';
 import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
-import { type FeedbackAdded, sessionStream } from '../sessions/experiment';
+import { sessionStream } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import {
   feedbackBody,
@@ -28,14 +28,8 @@ import {
   userNames,
 } from './feedback-body';
 import { feedback as answered } from './feedback.answers.schema';
-import {
-  feedbackJson,
-  type FeedbackRow,
-  findFeedback,
-  listFeedback,
-  requireSubject,
-  wasDeleted,
-} from './feedback.queries';
+import { feedbackJson, findFeedback, findHolder, listFeedback, requireSubject } from './feedback.queries';
+import { addedTo } from './live-feedback.commands';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { array } from '../common/platform-json';
 import { found, Id, JSON_TEXT } from '../common/reading';
@@ -89,34 +83,19 @@ export class FeedbackController {
     409: 'The id was deleted, or the run was replaced.',
   })
   async add(
-    @Context() context: CommandContext,
+    @Context() { tenantId, metadata }: CommandContext,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { body: given } = validateRequest(request, { body: feedbackBody });
     const { session_id, run_start, run_id } = await requireSubject(this.pool, tenantId, given);
     if (given.comparative_experiment_id) await this.comparisons.find(tenantId, given.comparative_experiment_id);
     warnOfIgnored(reply, ignoredFeedback(sent));
-    const stored = given.id && (await this.stored(tenantId, given.id));
+    const stored = given.id && (await findHolder(this.pool, tenantId, given.id));
     if (stored) return feedbackJson(stored);
     const data = feedbackData(sent, given, given.id ?? newId(), run_id);
-    await this.append(session_id, data, context);
+    await this.store.append(sessionStream(session_id), 'any', [addedTo(session_id, data)], metadata);
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
-  }
-
-  /** Feedback that is there already. @throws Conflict for an id that was deleted */
-  private async stored(tenantId: string, id: string): Promise<FeedbackRow | undefined> {
-    const row = await findFeedback(this.pool, tenantId, id);
-    if (!row && (await wasDeleted(this.pool, tenantId, id)))
-      throw new Conflict(`Feedback ID ${id} was deleted and cannot be used again.`);
-    return row;
-  }
-
-  /** The same feedback sent twice at once is one event. */
-  private async append(session: string, data: FeedbackAdded['data'], { metadata }: CommandContext): Promise<void> {
-    const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, session) };
-    await this.store.append(sessionStream(session), 'any', [event], metadata);
   }
 }

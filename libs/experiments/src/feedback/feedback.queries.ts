@@ -54,9 +54,14 @@ export async function findFeedback(pool: Pool, tenantId: string, id: string): Pr
   return rows[0];
 }
 
-export async function wasDeleted(pool: Pool, tenantId: string, id: string): Promise<boolean> {
+/** Returns the feedback that has an id; undefined when the id is free. @throws Conflict for an id that was deleted */
+export async function findHolder(pool: Pool, tenantId: string, id: string): Promise<FeedbackRow | undefined> {
+  const row = await findFeedback(pool, tenantId, id);
+  if (row) return row;
   const text = 'select 1 from feedback_changes where id = $1 and tenant_id = $2 and deleted';
-  return (await pool.query(text, [id, tenantId])).rowCount === 1;
+  const { rowCount } = await pool.query(text, [id, tenantId]);
+  if (rowCount) throw new Conflict(`Feedback ID ${id} was deleted and cannot be used again.`);
+  return undefined;
 }
 
 interface Subject {

@@ -66,9 +66,7 @@ export async function feedbackEvents(
       throw new BadRequest(`There is no comparative experiment ${comparison}.`);
     const place = session ?? sessionId;
     if (place === undefined) return awaited(tenantId, one);
-    // The same feedback sent twice at once is one event.
-    const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, place) };
-    return { sent: one, stream: sessionStream(place), event };
+    return { sent: one, stream: sessionStream(place), event: addedTo(place, data) };
   };
   return fresh.flatMap((one) => {
     try {
@@ -80,6 +78,11 @@ export async function feedbackEvents(
       return [];
     }
   });
+}
+
+/** Returns the event of feedback on a session or its runs. The same feedback sent twice at once is one event. */
+export function addedTo(session: string, data: FeedbackAdded['data']): FeedbackAdded & { readonly id: string } {
+  return { type: 'FeedbackAdded', data, id: idFrom(data.id, session) };
 }
 
 export function feedbackRefusal({ data, loc, sessionId }: SentFeedback, error: unknown): Refusal {

@@ -51,10 +51,13 @@ export class RefusedItems {
 
   constructor(private readonly pool: Pool) {}
 
-  async add(tenantId: string, refusals: readonly Refusal[]): Promise<void> {
+  /** `project`: name of the only project that the sender writes to, whatever its items say. */
+  async add(tenantId: string, refusals: readonly Refusal[], project?: string): Promise<void> {
     if (refusals.length === 0) return;
+    const own = project === undefined ? {} : { sessionId: undefined, sessionName: project };
+    const items = refusals.map((one) => ({ ...one, ...own }));
     try {
-      await this.write(tenantId, summed(tenantId, await this.inProjects(tenantId, refusals)));
+      await this.write(tenantId, summed(tenantId, await this.inProjects(tenantId, items)));
     } catch (error) {
       this.logger.error(`${refusals.length} refused items could not be recorded: ${(error as Error).message}`);
     }

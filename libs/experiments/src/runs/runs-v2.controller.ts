@@ -21,17 +21,17 @@ import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { renderExamples } from '../compare/comparison-view-rows.queries';
-import { findViewExamples, sessionsOn } from '../compare/comparison-view.queries';
-import { requireDataset } from '../datasets/datasets.queries';
+import { findView, findViewExamples, orderOf } from '../compare/comparison-view.queries';
 import { batches, pieces } from '../storage/pieces';
 import { text } from '../common/platform-json';
 import { Id, JSON_TEXT, oneOrMany } from '../common/reading';
 import { PublicUrl, Attachments } from '../storage/attachments.service';
 import { decodeCursor } from './run-cursor';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
-import { findRunPage } from './runs.queries';
+import { findRunPage, type RunFilter } from './runs.queries';
+import type { RunRow } from './run-json';
 import { V2_SELECTS, type V2Select } from './runs-v2-json';
-import { type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.queries';
+import { pageV2, type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.queries';
 import { ShareQueries } from '../sharing/share.queries';
 
 const MOST_EXAMPLES = 1000;
@@ -116,35 +116,12 @@ export class RunsV2Controller {
   async query(@Context() context: CommandContext, @Body(queryBody) body: Infer<typeof queryBody>): Promise<Readable> {
     const { tenantId } = context;
     if (body.ai_query) throw new BadRequest('Queries in natural language (member ai_query) are not supported.');
-    const cursor = body.cursor ? decodeCursor(body.cursor) : undefined;
-    if (body.cursor && !cursor) throw new BadRequest('The cursor is none that this service gave out.');
+    const cursor = decodeCursor(body.cursor);
     await this.mustHaveSessions(tenantId, body.project_ids ?? []);
-    const filter = {
-      id: body.ids,
-      trace: body.trace_id,
-      runType: body.run_type === undefined ? undefined : [body.run_type, body.run_type.toLowerCase()],
-      session: body.project_ids,
-      referenceExample: body.reference_examples,
-      referenceDataset: body.reference_dataset_id,
-      startTime: body.min_start_time?.iso,
-      endTime: body.max_start_time?.iso,
-      error: body.has_error,
-      isRoot: body.is_root,
-      filters: body.filter ? [body.filter] : [],
-      ofRoot: body.trace_filter,
-      ofTree: body.tree_filter,
-      feedbackFrom: body.min_feedback_modified_at?.iso,
-      feedbackBefore: body.max_feedback_modified_at?.iso,
-    };
     const order = body.sort_order === 'ASC' ? 'asc' : 'desc';
     const page = { order, limit: body.page_size, cursor, skipPrevious: true } as const;
-    const { keys, next } = await findRunPage(this.pool, tenantId, filter, page);
-    const render = (group: readonly { readonly id: string }[]) =>
-      renderRunsV2(
-        this.rendering(context, body.selects),
-        group.map(({ id }) => id),
-      );
-    return Readable.from(pieces('{"items":[', batches(keys), render, `],${cursorJson(next)}}`));
+    const { keys, next } = await findRunPage(this.pool, tenantId, filterOf(body), page);
+    return Readable.from(pageV2(this.rendering(context, body.selects), keys, `,${cursorJson(next)}`));
   }
 
   @Get('runs/:run_id')
@@ -178,33 +155,15 @@ export class RunsV2Controller {
     @Id('dataset_id') datasetId: string,
     @Body(experimentBody) body: Infer<typeof experimentBody>,
   ): Promise<Readable> {
-    const { tenantId } = context;
-    await requireDataset(this.pool, tenantId, datasetId);
-    const sessionIds = await sessionsOn(this.pool, tenantId, datasetId, body.experiment_ids);
+    const { experiment_ids, filters, example_ids, sort, page_size: size } = body;
+    const view = await findView(this.pool, context.tenantId, datasetId, experiment_ids, filters, example_ids);
     const offset = offsetOf(body.cursor);
-    const filters = Object.fromEntries(Object.entries(body.filters).filter(([id]) => sessionIds.includes(id)));
-    const found = await findViewExamples(
-      this.pool,
-      { datasetId, sessionIds, exampleIds: body.example_ids, filters },
-      {
-        sortKey: body.sort?.by?.replace(/^feedback\./, ''),
-        descending: body.sort?.order !== 'ASC',
-        offset,
-        limit: body.page_size + 1,
-      },
-    );
-    const next = found.length > body.page_size ? encodeOffset(offset + body.page_size) : null;
-    const render = (group: readonly { readonly id: string }[]) =>
-      renderExamples(
-        this.pool,
-        tenantId,
-        datasetId,
-        group.map(({ id }) => id),
-        sessionIds,
-        (runs) => renderRowsV2(this.rendering(context, body.selects), runs),
-      );
-    const shown = found.slice(0, body.page_size);
-    return Readable.from(pieces('{"items":[', batches(shown), render, `],${cursorJson(next)}}`));
+    const order = orderOf(sort?.by, sort?.order);
+    const found = await findViewExamples(this.pool, view, { ...order, offset, limit: size + 1 });
+    const next = found.length > size ? encodeOffset(offset + size) : null;
+    const renderRuns = (runs: readonly RunRow[]) => renderRowsV2(this.rendering(context, body.selects), runs);
+    const render = (group: typeof found) => renderExamples(this.pool, context.tenantId, view, group, renderRuns);
+    return Readable.from(pieces('{"items":[', batches(found.slice(0, size)), render, `],${cursorJson(next)}}`));
   }
 
   private rendering(context: CommandContext, selects: readonly V2Select[]): Rendering {
@@ -226,6 +185,26 @@ export class RunsV2Controller {
     const missing = ids.find((id) => !rows.some((row) => row.id === id));
     if (missing) throw new NotFound(`Session ID ${missing} not found.`);
   }
+}
+
+function filterOf(body: Infer<typeof queryBody>): RunFilter {
+  return {
+    id: body.ids,
+    trace: body.trace_id,
+    runType: body.run_type === undefined ? undefined : [body.run_type, body.run_type.toLowerCase()],
+    session: body.project_ids,
+    referenceExample: body.reference_examples,
+    referenceDataset: body.reference_dataset_id,
+    startTime: body.min_start_time?.iso,
+    endTime: body.max_start_time?.iso,
+    error: body.has_error,
+    isRoot: body.is_root,
+    filters: body.filter ? [body.filter] : [],
+    ofRoot: body.trace_filter,
+    ofTree: body.tree_filter,
+    feedbackFrom: body.min_feedback_modified_at?.iso,
+    feedbackBefore: body.max_feedback_modified_at?.iso,
+  };
 }
 
 /** Clients take an absent cursor for the end. */

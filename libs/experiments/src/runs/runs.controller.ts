@@ -106,7 +106,7 @@ export class RunsController {
     const page: RunPage = {
       order: asked.order,
       limit: asked.limit,
-      cursor: cursorOf(asked.cursor),
+      cursor: decodeCursor(asked.cursor),
       select: asked.select?.length ? asked.select : undefined,
       skipPrevious: asked.skip_prev_cursor,
     };
@@ -163,11 +163,4 @@ function filterOf(asked: Omit<Infer<typeof statsBody>, 'group_by' | 'groups' | '
     ofRoot: asked.trace_filter,
     ofTree: asked.tree_filter,
   };
-}
-
-function cursorOf(text: string | undefined) {
-  if (!text) return undefined;
-  const cursor = decodeCursor(text);
-  if (!cursor) throw new BadRequest('The cursor is none that this service gave out.');
-  return cursor;
 }

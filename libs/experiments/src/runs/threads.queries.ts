@@ -26,7 +26,7 @@ export async function readThread(
   let bytes = 0;
   let next: string | null | undefined;
   while (next !== null) {
-    const cursor = next === undefined ? undefined : decodeCursor(next);
+    const cursor = decodeCursor(next);
     const page = await findRunPage(pool, tenantId, filter, { order: 'asc', limit: PAGE, cursor, skipPrevious: true });
     for (const { id, size } of page.keys) {
       bytes += size;

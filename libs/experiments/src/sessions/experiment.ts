@@ -246,6 +246,20 @@ export function isPending({ removed, persisted, fills = [] }: Session, number: n
   return !removed && !persisted && fills.length === number;
 }
 
+/** Returns the members of a tracing project of which only the name is known. */
+export function newProject(name: string, start_time: string): SessionCreated['data'] {
+  return {
+    name,
+    description: null,
+    start_time,
+    end_time: null,
+    extra: null,
+    reference_dataset_id: null,
+    default_dataset_id: null,
+    trace_tier: 'longlived',
+  };
+}
+
 export function createSession(data: SessionCreated['data']): (state: SessionState) => SessionCreated[] {
   return (state) => (state ? [] : [{ type: 'SessionCreated', data }]);
 }

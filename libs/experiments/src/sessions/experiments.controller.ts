@@ -57,22 +57,24 @@ export class ExperimentsController {
   @Answers({ 200: asText(experiments), 304: null })
   async list(
     @Context() { tenantId }: CommandContext,
-    @Query(experimentsQuery) { q, dataset_id, score = [], ...asked }: Infer<typeof experimentsQuery>,
+    @Query(experimentsQuery) asked: Infer<typeof experimentsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    if (score.length > MOST_SCORES) throw new BadRequest(`At most ${MOST_SCORES} bounds of scores can be given.`);
-    const { limit, cursor } = asked;
-    const offset = cursor === undefined ? 0 : offsetOf(cursor);
-    const metadata = searchedObject('metadata', asked.metadata);
-    const scores = score.map((text) => scoreBound(text)!);
-    const order = orderOf(asked.sort ?? '-start_time')!;
-    const query = { q, dataset_id, metadata, scores, ...order, limit, offset };
+    const query = queryOf(asked);
     const { resources, total, datasets } = await listExperiments(this.pool, tenantId, query);
-    const next = offset + resources.length;
+    const next = query.offset + resources.length;
     const next_cursor = next < total && resources.length > 0 ? cursorOf(next) : null;
     const rest = JSON.stringify({ next_cursor, total, facets: { datasets } });
     return unlessKnown(reply, `{"resources":${array(resources)},${rest.slice(1)}`);
   }
+}
+
+function queryOf({ q, dataset_id, score = [], limit, cursor, ...asked }: Infer<typeof experimentsQuery>) {
+  if (score.length > MOST_SCORES) throw new BadRequest(`At most ${MOST_SCORES} bounds of scores can be given.`);
+  const offset = cursor === undefined ? 0 : offsetOf(cursor);
+  const metadata = searchedObject('metadata', asked.metadata);
+  const scores = score.map((text) => scoreBound(text)!);
+  return { q, dataset_id, metadata, scores, ...orderOf(asked.sort ?? '-start_time')!, limit, offset };
 }
 
 function scoreBound(text: string) {

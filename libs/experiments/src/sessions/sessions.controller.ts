@@ -40,7 +40,7 @@ import { requireDataset } from '../datasets/datasets.queries';
 import { digestOf, type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
 import { array } from '../common/platform-json';
 import { found, Id, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
-import type { SessionChanges } from './experiment';
+import type { SessionChanges, SessionCreated } from './experiment';
 import { plainSession, session } from './sessions.answers.schema';
 import { SessionCommands } from './sessions.commands';
 import { countSessions, createdSession, findPlainSession, findSession, listSessions } from './sessions.queries';
@@ -216,22 +216,10 @@ export class SessionsController {
   ): Promise<string> {
     const { tenantId } = context;
     const id = given.id ?? context.command?.idFor('session') ?? newId();
-    const name = given.name ?? `session-${id.slice(0, 8)}`;
-    for (const dataset of [given.reference_dataset_id, given.default_dataset_id]) {
-      if (dataset) await requireDataset(this.pool, tenantId, dataset);
-    }
-    const existing = upsert ? await this.sessions.named(tenantId, name) : undefined;
+    const data = dataOf(sent, given, given.name ?? `session-${id.slice(0, 8)}`);
+    await this.requireDatasets(tenantId, given.reference_dataset_id, given.default_dataset_id);
+    const existing = upsert ? await this.sessions.named(tenantId, data.name) : undefined;
     if (existing) return this.change(context, existing, changesIn(sent, { ...given, name: undefined }));
-    const data = {
-      name,
-      description: given.description ?? null,
-      start_time: (given.start_time ?? instant()).iso,
-      end_time: given.end_time?.iso ?? null,
-      extra: sent.members().get('extra') ?? null,
-      reference_dataset_id: given.reference_dataset_id ?? null,
-      default_dataset_id: given.default_dataset_id ?? null,
-      trace_tier: given.trace_tier ?? 'longlived',
-    };
     await this.sessions.create(context, id, data);
     return createdSession(tenantId, id, data);
   }
@@ -247,20 +235,10 @@ export class SessionsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const sent = await readOpaqueBody(request);
-    const { path: asked, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });
-    const dataset = given.default_dataset_id;
-    if (dataset) await requireDataset(this.pool, context.tenantId, dataset);
-    const { session_id } = asked;
-    const { id, start_time, reference_dataset_id } = given;
-    if (id !== undefined || start_time !== undefined || reference_dataset_id !== undefined) {
-      const present = found(
-        await findPlainSession(this.pool, context.tenantId, session_id, {}),
-        'Session ID',
-        session_id,
-      );
-      requireSame({ id, start_time, reference_dataset_id }, JSON.parse(present) as object);
-    }
-    const patch = () => this.change(context, session_id, changesIn(sent, given));
+    const { path, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });
+    await this.requireDatasets(context.tenantId, given.default_dataset_id);
+    await this.requireUnchanged(context.tenantId, path.session_id, given);
+    const patch = () => this.change(context, path.session_id, changesIn(sent, given));
     return this.idempotency.run(request, reply, patch, digestOf(request, sent.bytes));
   }
 
@@ -274,11 +252,42 @@ export class SessionsController {
     return { message: `Session ${id} deleted` };
   }
 
+  private async requireDatasets(tenantId: string, ...ids: (string | undefined)[]): Promise<void> {
+    for (const dataset of ids) {
+      if (dataset) await requireDataset(this.pool, tenantId, dataset);
+    }
+  }
+
+  /** @throws BadRequest when a member would change that cannot be changed */
+  private async requireUnchanged(
+    tenantId: string,
+    session: string,
+    { id, start_time, reference_dataset_id }: Infer<typeof patchBody>,
+  ): Promise<void> {
+    const fixed = { id, start_time, reference_dataset_id };
+    if (Object.values(fixed).every((value) => value === undefined)) return;
+    const present = found(await findPlainSession(this.pool, tenantId, session, {}), 'Session ID', session);
+    requireSame(fixed, JSON.parse(present) as object);
+  }
+
   private async change(context: CommandContext, id: string, changes: SessionChanges): Promise<string> {
     const { tenantId } = context;
     await this.sessions.patch(context, id, changes);
     return found(await findPlainSession(this.pool, tenantId, id, changes), 'Session ID', id);
   }
+}
+
+function dataOf(sent: OpaqueBody, given: Infer<typeof createBody>, name: string): SessionCreated['data'] {
+  return {
+    name,
+    description: given.description ?? null,
+    start_time: (given.start_time ?? instant()).iso,
+    end_time: given.end_time?.iso ?? null,
+    extra: sent.members().get('extra') ?? null,
+    reference_dataset_id: given.reference_dataset_id ?? null,
+    default_dataset_id: given.default_dataset_id ?? null,
+    trace_tier: given.trace_tier ?? 'longlived',
+  };
 }
 
 /** Given members as an event holds them: times as ISO text, `extra` as the JSON text that was sent. */

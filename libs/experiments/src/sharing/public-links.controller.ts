@@ -19,14 +19,15 @@ import {
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
 import { comparison } from '../compare/compare.answers.schema';
-import { comparisonJson, pageJson, PREVIEW_CHARACTERS } from '../compare/compare-json';
-import { readRows } from '../compare/compare-rows.queries';
-import { chosenRows, pageOffset, placeOf } from '../compare/row-selection';
-import { Comparisons } from '../compare/comparisons.service';
+import { comparisonJson } from '../compare/compare-json';
+import { type ComparedRow, readPage } from '../compare/compare-rows.queries';
+import { chosenRows } from '../compare/row-selection';
+import { type ComparisonRequest, Comparisons } from '../compare/comparisons.service';
 import { found, Id, JSON_TEXT } from '../common/reading';
 import { linkedRun } from './linked-run.queries';
 import { PublicReading } from './public-reading.service';
 import type { Hideable } from './share';
+import type { OpenLink } from './share.queries';
 import { openedLink } from './share.schema';
 
 const runPath = object({
@@ -104,48 +105,15 @@ export class PublicLinksController {
   async comparison(
     @Context() context: CommandContext,
     @Id('link_token') link_token: string,
-    @Query(comparisonQuery) { baseline, around, limit, ...chosen }: Infer<typeof comparisonQuery>,
+    @Query(comparisonQuery) asked: Infer<typeof comparisonQuery>,
   ) {
-    const {
-      tenant,
-      dataset_id: datasetId,
-      experiments,
-      hides,
-    } = await this.reading.link(context, link_token, 'comparison');
-    if (baseline !== undefined && !experiments.includes(baseline)) {
-      throw new BadRequest(`Session ${baseline} is not compared.`);
-    }
-    const hidden = SEARCHED.filter((member) => hides.has(member));
-    if (chosen.q !== undefined && hidden.length > 0) {
-      throw new BadRequest(`This link hides ${hidden.join(', ')}: its rows are not searched for a text.`);
-    }
-    const request = { datasetId: datasetId!, experiments, baseline, lowerIsBetter: [], higherIsBetter: [] };
-    // Without keys there is nothing that scores could be told from, neither statistics nor filters nor an order.
-    const keys = hides.has('feedback') ? [] : undefined;
-    const compared = await this.comparisons.compare(tenant, { ...request, keys });
-    const { selected, told } = await this.comparisons.choose(datasetId!, compared, chosen);
-    const place = around === undefined ? undefined : placeOf(compared.table, selected, around);
-    const offset = pageOffset(place, limit) ?? chosen.offset;
-    const shown = selected.subarray(offset, offset + limit);
-    const rows = await readRows(this.pool, datasetId!, compared, shown, PREVIEW_CHARACTERS);
-    const visible = rows.map((row) => ({
-      ...row,
-      // Names of examples may be made of their inputs.
-      name: hides.has('inputs') ? null : row.name,
-      regression: hides.has('feedback') ? null : row.regression,
-      inputs: hides.has('inputs') ? null : row.inputs,
-      referenceOutputs: hides.has('reference_outputs') ? null : row.referenceOutputs,
-      cells: row.cells.map(
-        (cell) =>
-          cell && {
-            ...cell,
-            error: hides.has('errors') ? null : cell.error,
-            outputs: hides.has('outputs') ? null : cell.outputs,
-          },
-      ),
-    }));
-    const page = pageJson(visible, { offset, total: selected.length });
-    return { ...comparisonJson(datasetId!, compared), page: { ...page, ...told, place: place ?? null } };
+    const link = await this.reading.link(context, link_token, 'comparison');
+    const { tenant, dataset_id: datasetId, hides } = link;
+    requireShown(link, asked);
+    const compared = await this.comparisons.compare(tenant, requestOf(link, asked.baseline));
+    const chosen = await this.comparisons.choose(datasetId!, compared, asked);
+    const page = await readPage(this.pool, datasetId!, compared, chosen, asked, (row) => visible(row, hides));
+    return { ...comparisonJson(datasetId!, compared), page };
   }
 
   @Get('runs/:run_id')
@@ -164,4 +132,37 @@ export class PublicLinksController {
     if (link.kind === 'run' && link.run_id !== run_id) throw new NotFound(`Run ID ${run_id} not found.`);
     return found(await linkedRun(this.pool, link, run_id), 'Run ID', run_id);
   }
+}
+
+/** @throws BadRequest for another experiment as the baseline, and for a search in what the link hides */
+function requireShown({ experiments, hides }: OpenLink, { baseline, q }: Infer<typeof comparisonQuery>): void {
+  if (baseline !== undefined && !experiments.includes(baseline)) {
+    throw new BadRequest(`Session ${baseline} is not compared.`);
+  }
+  const hidden = SEARCHED.filter((member) => hides.has(member));
+  if (q !== undefined && hidden.length > 0) {
+    throw new BadRequest(`This link hides ${hidden.join(', ')}: its rows are not searched for a text.`);
+  }
+}
+
+function requestOf({ dataset_id, experiments, hides }: OpenLink, baseline: string | undefined): ComparisonRequest {
+  // Without keys there is nothing that scores could be told from, neither statistics nor filters nor an order.
+  const keys = hides.has('feedback') ? [] : undefined;
+  return { datasetId: dataset_id!, experiments, baseline, lowerIsBetter: [], higherIsBetter: [], keys };
+}
+
+function visible(row: ComparedRow, hides: OpenLink['hides']): ComparedRow {
+  const shown = <T>(member: Hideable, value: T) => (hides.has(member) ? null : value);
+  const cells = row.cells.map(
+    (cell) => cell && { ...cell, error: shown('errors', cell.error), outputs: shown('outputs', cell.outputs) },
+  );
+  return {
+    ...row,
+    // Names of examples may be made of their inputs.
+    name: shown('inputs', row.name),
+    regression: shown('feedback', row.regression),
+    inputs: shown('inputs', row.inputs),
+    referenceOutputs: shown('reference_outputs', row.referenceOutputs),
+    cells,
+  };
 }

@@ -22,13 +22,13 @@ import { RUN_SELECT } from '../runs/run-json';
 import { run, runsPage, runV2 } from '../runs/runs.answers.schema';
 import { findRun, findRunPage, queryRuns, type RunFilter } from '../runs/runs.queries';
 import { V2_SELECTS } from '../runs/runs-v2-json';
-import { renderRunsV2 } from '../runs/runs-v2.queries';
-import { batches, pieces } from '../storage/pieces';
+import { pageV2, renderRunsV2 } from '../runs/runs-v2.queries';
 import { PublicReading } from './public-reading.service';
 import type { SharedRun } from './share.queries';
 
 const MOST_RUNS = 100;
 const MOST_RUNS_V2 = 10_000;
+const TOO_MANY = 'The trace has more than 10,000 runs: POST /api/v1/public/{run_token}/runs/query gives them in pages.';
 const runPath = object({
   run_token: note(uuid(), 'Token of a shared run.'),
   run_id: note(uuid(), 'The shared run, or a run below it.'),
@@ -99,8 +99,7 @@ export class PublicRunsController {
     @Body(queryBody) body: Infer<typeof queryBody>,
   ): Promise<string | Readable> {
     const shared = await this.reading.run(context, runToken);
-    const cursor = body.cursor ? decodeCursor(body.cursor) : undefined;
-    if (body.cursor && !cursor) throw new BadRequest('The cursor is none that this service gave out.');
+    const cursor = decodeCursor(body.cursor);
     const select = body.select?.length ? body.select : undefined;
     const page = { order: body.order, limit: body.limit, cursor, select, skipPrevious: true };
     return sent(await queryRuns(this.pool, shared.tenant, filterOf(shared, body.id), page, noLinks));
@@ -139,17 +138,9 @@ export class PublicRunsController {
     const shared = await this.reading.run(context, runToken);
     const page = { order: 'asc', limit: MOST_RUNS_V2, skipPrevious: true } as const;
     const { keys, next } = await findRunPage(this.pool, shared.tenant, filterOf(shared), page);
-    if (next !== null)
-      throw new BadRequest(
-        'The trace has more than 10,000 runs: POST /api/v1/public/{run_token}/runs/query gives them in pages.',
-      );
+    if (next !== null) throw new BadRequest(TOO_MANY);
     const rendering = { pool: this.pool, tenantId: shared.tenant, selects: body.selects, links: noLinks };
-    const render = (group: readonly { readonly id: string }[]) =>
-      renderRunsV2(
-        rendering,
-        group.map(({ id }) => id),
-      );
-    return Readable.from(pieces('{"items":[', batches(keys), render, ']}'));
+    return Readable.from(pageV2(rendering, keys));
   }
 
   private async mustBeBelow(shared: SharedRun, id: string): Promise<void> {

@@ -92,13 +92,8 @@ export class ShareLinksController {
   })
   async create(@Context() context: CommandContext, @Body(newLink) asked: Infer<typeof newLink>) {
     const { kind, dataset_id = null, experiments = [], run_id = null } = asked;
-    const now = Date.now();
-    const end = asked.expires_at ? Date.parse(asked.expires_at.iso) : now + USUAL_DAYS * DAY_MS;
-    if (end <= now || end > now + MOST_DAYS * DAY_MS) {
-      throw new BadRequest(`A link ends in the future, at most ${MOST_DAYS} days from now.`);
-    }
+    const expires_at = endOf(asked.expires_at?.iso);
     const hidden = HIDEABLE.filter((member) => asked.hide.includes(member));
-    const expires_at = new Date(end).toISOString();
     const link = { kind, dataset_id, experiments, run_id, hidden, expires_at };
     const { token, ...created } = await this.commands.createLink(context, link);
     return { ...created, token, path: `/public/${token}/${kind === 'run' ? 'shared-run' : 'compare'}` };
@@ -121,4 +116,12 @@ export class ShareLinksController {
   async delete(@Context() context: CommandContext, @Id('share_id') share_id: string) {
     await this.commands.deleteLink(context, share_id);
   }
+}
+
+/** Returns when a link ends. @throws BadRequest for a time that is past, or too far ahead */
+function endOf(asked: string | undefined): string {
+  const now = Date.now();
+  const end = asked === undefined ? now + USUAL_DAYS * DAY_MS : Date.parse(asked);
+  if (end > now && end <= now + MOST_DAYS * DAY_MS) return new Date(end).toISOString();
+  throw new BadRequest(`A link ends in the future, at most ${MOST_DAYS} days from now.`);
 }

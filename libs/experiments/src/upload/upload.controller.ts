@@ -101,14 +101,7 @@ export class UploadController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<string> {
-    const { maxBytes, maxRowBytes, idleMs } = this.limits;
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
-    const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-    const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits, () =>
-      this.thread.zstd(),
-    );
-    const source = meant(request, booked(request, body, RING_BYTES + maxRowBytes));
-    const received = await this.receiver.receive(source, into !== undefined);
+    const received = await this.receiver.receive(this.bodyOf(request), into !== undefined);
     warnOfOtherInputs(reply, received.upload);
     try {
       const record = () => this.record(context, into, reply, received);
@@ -116,6 +109,15 @@ export class UploadController {
     } finally {
       await received.draft.discard();
     }
+  }
+
+  private bodyOf(request: FastifyRequest): AsyncIterable<Buffer> {
+    const { maxBytes, maxRowBytes, idleMs } = this.limits;
+    const { 'content-length': length = 0, 'content-encoding': encoding } = request.headers;
+    if (Number(length) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
+    const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+    const body = decompressed(paced(chunks, idleMs), encoding, this.limits, () => this.thread.zstd());
+    return meant(request, booked(request, body, RING_BYTES + maxRowBytes));
   }
 
   private async record(

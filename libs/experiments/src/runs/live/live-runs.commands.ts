@@ -6,6 +6,7 @@ import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
 import type { PayloadStore } from '../../storage/payload.store';
+import { found } from '../../common/reading';
 import { bytesOfRuns } from '../run-bytes';
 import { leftOut, type SentParts, type SentRun } from './live-runs-body';
 import { findSessions, makeSessions, type Parts } from './live-sessions.commands';
@@ -49,6 +50,7 @@ interface Received {
  * @throws QuotaReached, ViewBehind before anything is recorded
  */
 export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Promise<Received> {
+  if (sent.runs.length + sent.feedback.length === 0) return { refused: [], count: 0 };
   const { tenantId, metadata } = caller;
   const { project } = sent;
   const refused: Refusal[] = [];
@@ -173,7 +175,6 @@ function bytesOf(recordable: readonly SessionRuns[], contents: SentParts['conten
 }
 
 /** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
-/** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
 async function keepContents(
   payloads: PayloadStore,
   tenantId: string,
@@ -214,21 +215,21 @@ async function withFewAttachments(
   });
 }
 
-/** Returns the session of a run of the tenant; one that is not there may only be about to come. @throws ViewBehind */
+/** Returns the session of a run of the tenant; it may only be about to come. @throws NotFound, ViewBehind */
 export async function sessionOfRun(
   { pool, consistency }: Parts,
   tenantId: string,
   id: string,
-): Promise<{ readonly session_id: string; readonly session_name: string } | undefined> {
+): Promise<{ readonly session_id: string; readonly session_name: string }> {
   const text = `select s.id as session_id, s.name as session_name
     from (select id, tenant_id, session_id from runs union all select id, tenant_id, session_id from replaced_runs) r
     join sessions s on s.id = r.session_id where r.id = $1 and r.tenant_id = $2`;
   const look = async () =>
     (await pool.query<{ session_id: string; session_name: string }>(text, [id, tenantId])).rows[0];
-  const found = await look();
-  if (found) return found;
+  const session = await look();
+  if (session) return session;
   await consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
-  return look();
+  return found(await look(), 'Run ID', id);
 }
 
 /** The sessions of the runs that are known. */

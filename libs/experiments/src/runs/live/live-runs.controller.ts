@@ -11,19 +11,7 @@ import {
   warnOfIgnored,
 } from '@fairlead/api';
 import { readStream } from '@fairlead/edge';
-import {
-  anyObject,
-  empty,
-  int,
-  list,
-  note,
-  NotFound,
-  nullable,
-  object,
-  requireSame,
-  str,
-  union,
-} from '@fairlead/schema';
+import { anyObject, empty, int, list, note, nullable, object, requireSame, str, union } from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
@@ -176,7 +164,6 @@ export class LiveRunsController {
     const { body, large } = await this.readJson(request, 'run');
     const { run_id: id } = validateRequest(request, { path: runPath }).path;
     const session = await sessionOfRun(this, context.tenantId, id);
-    if (!session) throw new NotFound(`Run ID ${id} not found.`);
     const sent = await this.read(context, 'run', body, id, large);
     const [run] = sent.runs;
     // What a program sends goes into the project of its key, whatever it names.
@@ -223,19 +210,12 @@ export class LiveRunsController {
   }
 
   private async keep(context: CommandContext, reply: FastifyReply, sent: SentParts, isBatch: boolean) {
-    const { runs, feedback, refused } = sent;
     const { project } = context.actor;
-    const isEmpty = runs.length + feedback.length === 0;
-    const asked = { ...sent, project, isBatch };
-    const received = isEmpty ? { refused: [], count: 0 } : await receiveRuns(this, context, asked);
-    warnOfIgnored(
-      reply,
-      [...runs, ...feedback].flatMap((one) => one.ignored),
-    );
-    const all = [...refused, ...received.refused];
-    // A program writes only to its own project, whatever it says.
-    const own = { sessionId: undefined, sessionName: project };
-    await this.refusals.add(context.tenantId, project === undefined ? all : all.map((one) => ({ ...one, ...own })));
-    return { refused: all, count: received.count };
+    const received = await receiveRuns(this, context, { ...sent, project, isBatch });
+    const ignored = [...sent.runs, ...sent.feedback].flatMap((one) => one.ignored);
+    warnOfIgnored(reply, ignored);
+    const refused = [...sent.refused, ...received.refused];
+    await this.refusals.add(context.tenantId, refused, project);
+    return { refused, count: received.count };
   }
 }

@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import type { SentRun } from './live-runs-body';
 import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
+import { newProject } from '../../sessions/experiment';
 import type { SessionCommands } from '../../sessions/sessions.commands';
 import type { PayloadStore } from '../../storage/payload.store';
 
@@ -95,18 +96,8 @@ export async function makeSessions(
   let overtaken = false;
   const failed = new Map<string, Conflict>();
   for (const [name, id] of missing) {
-    const data = {
-      name,
-      description: null,
-      start_time: new Date().toISOString(),
-      end_time: null,
-      extra: null,
-      reference_dataset_id: null,
-      default_dataset_id: null,
-      trace_tier: 'longlived',
-    };
     try {
-      await sessions.create(caller, id, data);
+      await sessions.create(caller, id, newProject(name, new Date().toISOString()));
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
       if (await isMade(sessions, tenantId, name)) overtaken = true;
