@@ -1,7 +1,7 @@
 import { check, datetime, Problems } from '@fairlead/schema';
 import { parseFilter, type FilterNode, type Literal } from './filter';
 import { FilterError } from './filter.errors';
-import { containing, isSearchable, type Parameters } from '../common/sql';
+import { containing, isSearchable, jsonContaining, type Parameters } from '../common/sql';
 
 type FieldType = 'text' | 'uuid' | 'time' | 'number' | 'duration' | 'boolean';
 
@@ -24,7 +24,8 @@ export interface Vocabulary {
   readonly paths: Readonly<Record<string, string>>;
   /** jsonb expressions for `has(name, '{"k":"v"}')` and `exists(name, "k")`. */
   readonly json: Readonly<Record<string, string>>;
-  readonly search: readonly string[];
+  /** Expressions of plain texts and of JSON as it was sent, which `search` looks through. */
+  readonly search: { readonly texts: readonly string[]; readonly json: readonly string[] };
 }
 
 /** Metadata of what is filtered, by key and value; `json` is SQL for the jsonb of an object. */
@@ -206,9 +207,11 @@ function search(args: readonly FilterNode[], { vocabulary, parameters }: Context
   if (args.length !== 1 || words?.kind !== 'literal' || typeof words.value !== 'string') {
     throw new FilterError('search() takes one string.');
   }
-  if (!vocabulary.search.length) throw new FilterError('search() is not supported here.');
+  const { texts, json } = vocabulary.search;
   const pattern = parameters.add(containing(words.value), 'text');
-  return `(${vocabulary.search.map((expression) => `coalesce(${expression} ilike ${pattern}, false)`).join(' or ')})`;
+  const conditions = texts.map((text) => `${text} ilike ${pattern}`);
+  if (json.length > 0) conditions.push(...json.map(jsonContaining(words.value, parameters)));
+  return `(${conditions.map((condition) => `coalesce(${condition}, false)`).join(' or ')})`;
 }
 
 /** `has(metadata, '{"k":"v"}')` is containment, `has(metadata, "k")` and `exists(metadata, "k")` ask for a key. */

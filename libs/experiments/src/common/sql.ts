@@ -50,6 +50,54 @@ export function containing(part: string): string {
   return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
+/** Characters of a searched text that may be written in several ways each; longer texts cost PostgreSQL much more. */
+const MOST_SPELLED = 50;
+/** `searchable_json` leaves out U+0000 and halves of characters, which no text of PostgreSQL has. */
+const UNREADABLE = /[\0\p{Cs}]/gu;
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  ...{ '"': '"', '\\': '\\\\', '/': '/', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' },
+};
+
+/**
+ * Returns what makes the SQL condition that JSON contains a text, in upper or lower case. JSON is stored as it was sent, in
+ * which each character of a string may be an escape: `é` is `\u00e9` too. The text is found as JSON means it, and as it was
+ * sent. The condition is null where the JSON is.
+ */
+export function jsonContaining(text: string, parameters: Parameters): (json: string) => string {
+  const characters = [...text];
+  const start = characters.slice(0, MOST_SPELLED);
+  // What is in front of the text is no half of an escape: `\\u00e9` is a backslash and five characters.
+  const spelled = String.raw`(?:^|[^\\])(?:\\\\)*${start.map(spellings).join('')}`;
+  const pattern = parameters.add(`${literally(start.join(''))}|${spelled}`, 'text');
+  if (characters.length <= MOST_SPELLED) return (json) => `${json} ~* ${pattern}`;
+  const escaped = [text, text.replaceAll(UNREADABLE, '')].map((one) => JSON.stringify(one).slice(1, -1));
+  const whole = parameters.add([text, ...escaped].map(containing), 'text[]');
+  return (json) =>
+    `(${json} ~* ${pattern} and (${json} ilike any(${whole}) or searchable_json(${json})::text ilike any(${whole})))`;
+}
+
+/** The regular expression of a character in a string of JSON; the database may know upper and lower case of ASCII alone. */
+function spellings(character: string): string {
+  const cases = [...new Set([character, character.toLowerCase(), character.toUpperCase()])].filter(
+    (one) => [...one].length === 1,
+  );
+  const escapes = cases.map((one) =>
+    Array.from(
+      { length: one.length },
+      (_, at) => String.raw`\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+  const short = SHORT_ESCAPES[character];
+  if (short !== undefined) escapes.push(String.raw`\\${short}`);
+  const isEscape = character === '\\' || character.search(UNREADABLE) === 0;
+  return `(?:${[...(isEscape ? [] : cases.map(literally)), ...escapes].join('|')})`;
+}
+
+/** The regular expression that a text matches as it is. */
+function literally(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}\s]/gu, (sign) => (sign > '\x7f' ? sign : `\\${sign}`));
+}
+
 export function all(conditions: readonly string[]): string {
   return conditions.length ? conditions.join(' and ') : 'true';
 }

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { IdTable } from '../storage/id-table';
-import { containing, storable } from '../common/sql';
+import { jsonContaining, Parameters, storable } from '../common/sql';
 import type { LabelValues, ScoreTable } from './score-table';
 
 /**
@@ -8,25 +8,31 @@ import type { LabelValues, ScoreTable } from './score-table';
  * or error, in upper or lower case.
  */
 export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable, text: string): Promise<Uint8Array> {
-  const patterns = spellings(text).map((one) => containing(storable(one)));
+  const parameters = new Parameters();
+  const sessions = parameters.add(
+    table.experiments.map(({ id }) => id),
+    'uuid[]',
+  );
+  const dataset = parameters.add(datasetId, 'uuid');
+  const contains = jsonContaining(text, parameters);
   const { rows } = await pool.query<{ ids: Buffer | null }>(
     `select string_agg(uuid_send(id), ''::bytea) as ids from (
        select example_id as id from runs
-       where session_id = any($1::uuid[]) and parent_run_id is null and example_id is not null
-         and (outputs ilike any($2::text[]) or inputs ilike any($2::text[]) or error ilike any($2::text[]))
+       where session_id = any(${sessions}) and parent_run_id is null and example_id is not null
+         and (${['outputs', 'inputs', 'error'].map(contains).join(' or ')})
        union
        select id from examples
-       where dataset_id = $3 and valid_to is null and (inputs ilike any($2::text[]) or outputs ilike any($2::text[]))
+       where dataset_id = ${dataset} and valid_to is null and (${contains('inputs')} or ${contains('outputs')})
        union
        -- The row of an example that was deleted shows the inputs of the version that was run.
        select e.id from runs r
          join examples e on e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from
-       where r.session_id = any($1::uuid[]) and r.parent_run_id is null and r.inputs is null
-         and e.valid_to is not null and e.inputs ilike any($2::text[])
+       where r.session_id = any(${sessions}) and r.parent_run_id is null and r.inputs is null
+         and e.valid_to is not null and ${contains('e.inputs')}
          and not exists (
            select from examples n where n.dataset_id = e.dataset_id and n.id = e.id and n.valid_to is null)
      ) as found`,
-    [table.experiments.map(({ id }) => id), patterns, datasetId],
+    parameters.values,
   );
   const found = idsIn(rows[0]?.ids);
   return Uint8Array.from({ length: table.rows }, (_, row) => Number(found.find(table.ids, row * 16) >= 0));
@@ -58,21 +64,6 @@ function idsIn(ids: Buffer | null = null): IdTable {
   const table = new IdTable();
   for (let offset = 0; offset < (ids?.length ?? 0); offset += 16) table.add(ids!, offset);
   return table;
-}
-
-/**
- * Spellings of a text in JSON, which is stored as it was sent: a quotation mark behind a backslash, and other
- * characters than ASCII as `\u00e9` too, where the database does not know upper and lower case.
- */
-function spellings(text: string): string[] {
-  const escaped = [text, text.toLowerCase(), text.toUpperCase()].map((one) =>
-    JSON.stringify(one)
-      .slice(1, -1)
-      .replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  );
-  // Letters of ASCII are the same in upper and lower case.
-  const ascii = /^[\x20-\x7e]*$/.test(text) ? escaped.slice(0, 1) : escaped;
-  return [...new Set([text, JSON.stringify(text).slice(1, -1), ...ascii])];
 }
 
 /** Text that changes whenever an example of a dataset does. */

@@ -3,7 +3,7 @@ import { compileFilter, metadataFamily, type Vocabulary } from '../common/filter
 import type { ExampleEntity } from './example.entity';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { nulled, object, raw, text } from '../common/platform-json';
-import { all, containing, isoTime, Parameters, shownMetadataOf } from '../common/sql';
+import { all, isoTime, jsonContaining, Parameters, shownMetadataOf } from '../common/sql';
 import { mayBeShownOfNone, shownMetadata } from './example-metadata';
 
 /** Which examples, and as of when: `asOf` an ISO time, undefined for the current version. */
@@ -65,7 +65,7 @@ const VOCABULARY: Vocabulary = {
   families: [metadataFamily(METADATA)],
   paths: { metadata: METADATA },
   json: { metadata: METADATA },
-  search: ['e.name', 'e.inputs', 'e.outputs'],
+  search: { texts: ['e.name'], json: ['e.inputs', 'e.outputs'] },
 };
 
 /** The tenant's examples that match as the text of a JSON array, or as pieces of it when it is long. @throws FilterError */
@@ -168,8 +168,8 @@ function matching(tenantId: string, filter: ExampleFilter, parameters: Parameter
     );
   }
   for (const words of filter.full_text_contains ?? []) {
-    const pattern = parameters.add(containing(words));
-    conditions.push(`(e.inputs ilike ${pattern} or e.outputs ilike ${pattern})`);
+    const contains = jsonContaining(words, parameters);
+    conditions.push(`(${contains('e.inputs')} or ${contains('e.outputs')})`);
   }
   if (filter.splits?.length) {
     conditions.push(`${METADATA} -> 'dataset_split' ?| ${parameters.add(filter.splits, 'text[]')}`);

@@ -74,7 +74,7 @@ export const RUN_VOCABULARY: Vocabulary = {
   ],
   paths: { 'extra.metadata': METADATA },
   json: { metadata: METADATA, tags: `coalesce(searchable_json(r.tags), '[]')` },
-  search: ['r.name', 'r.error', RUN_INPUTS, 'r.outputs'],
+  search: { texts: ['r.name'], json: ['r.error', RUN_INPUTS, 'r.outputs'] },
 };
 
 /**

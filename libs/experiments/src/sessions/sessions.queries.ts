@@ -91,7 +91,7 @@ const VOCABULARY: Vocabulary = {
   ],
   paths: { 'extra.metadata': 's.metadata' },
   json: { metadata: 's.metadata' },
-  search: ['s.name', 's.description'],
+  search: { texts: ['s.name', 's.description'], json: [] },
 };
 
 /** The tenant's sessions that match, each as JSON text. @throws FilterError */
