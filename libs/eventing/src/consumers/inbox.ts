@@ -1,3 +1,4 @@
+import { transaction } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 
 /**
@@ -17,24 +18,15 @@ export async function once(
   sequence: number,
   work: (tx: PoolClient) => Promise<void>,
 ): Promise<boolean> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('begin');
-    const noted = await client.query(
+  return transaction(pool, async (tx) => {
+    const noted = await tx.query(
       `insert into inbox (consumer, subject, sequence) values ($1, $2, $3)
        on conflict (consumer, subject) do update set sequence = excluded.sequence
        where inbox.sequence < excluded.sequence`,
       [consumer, subject, sequence],
     );
     const isNew = noted.rowCount === 1;
-    if (isNew) await work(client);
-    await client.query('commit');
+    if (isNew) await work(tx);
     return isNew;
-  } catch (error) {
-    await client.query('rollback').catch((lost: Error) => (broken = lost));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
+  });
 }

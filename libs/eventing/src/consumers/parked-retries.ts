@@ -1,5 +1,5 @@
-import { nested } from '@fairlead/postgres';
-import type { Pool } from 'pg';
+import { nested, transaction } from '@fairlead/postgres';
+import type { Pool, PoolClient } from 'pg';
 import type { ConsumerInbox } from './consumer-inbox';
 import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
@@ -37,25 +37,17 @@ export class ParkedRetries extends Retries {
 
   /** Makes one attempt, unless another process does. A crash of this process frees the lock. */
   protected async retry(parked: ParkedSubject): Promise<void> {
-    await nested(this.pool, CONSUMER_HOLDS, () => this.retryAlone(parked));
+    await nested(this.pool, CONSUMER_HOLDS, () => transaction(this.pool, (tx) => this.retryAlone(parked, tx)));
   }
 
-  private async retryAlone(parked: ParkedSubject): Promise<void> {
-    const client = await this.pool.connect();
-    let broken: Error | undefined;
-    try {
-      await client.query('begin');
-      const { rows } = await client.query<{ mine: boolean }>(
-        'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as mine',
-        [parked.id],
-      );
-      const current = rows[0]!.mine ? await this.parked.find(parked.id) : undefined;
-      // Another process may have tried it since it was found to be due.
-      if (current?.attempts === parked.attempts && current.version === parked.version) await this.attempt(current);
-    } finally {
-      await client.query('rollback').catch((lost: Error) => (broken = lost));
-      client.release(broken);
-    }
+  private async retryAlone(parked: ParkedSubject, tx: PoolClient): Promise<void> {
+    const { rows } = await tx.query<{ mine: boolean }>(
+      'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as mine',
+      [parked.id],
+    );
+    const current = rows[0]!.mine ? await this.parked.find(parked.id) : undefined;
+    // Another process may have tried it since it was found to be due.
+    if (current?.attempts === parked.attempts && current.version === parked.version) await this.attempt(current);
   }
 
   private async attempt(parked: ParkedSubject): Promise<void> {

@@ -1,11 +1,12 @@
-import { nested } from '@fairlead/postgres';
+import { nested, transaction } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 import { type EventStore, matches } from '../core/event-store';
-import { answersQuickly, faultOf } from '../core/faults';
+import { faultOf } from '../core/faults';
 import type { Projection } from './projection';
 import type { ParkedSubject, ParkedSubjects } from './parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from './retries';
+import { failureOf } from './set-aside';
 
 /** Pace of retries: a follower stops while one of its streams is tried again. */
 const PACE = { most: 10, pauses: 3 };
@@ -32,28 +33,19 @@ export class FollowerRetries extends Retries {
   /** Makes one attempt under the lock of the checkpoint, so that the follower does not handle the same stream. */
   protected async retry(parked: ParkedSubject): Promise<void> {
     const { holds = 1 } = this.followers.get(parked.consumer)!;
-    await nested(this.pool, holds, () => this.retryAlone(parked));
+    await nested(this.pool, holds, () => transaction(this.pool, (tx) => this.retryAlone(parked, tx)));
   }
 
-  private async retryAlone({ id, consumer, attempts, version }: ParkedSubject): Promise<void> {
-    const client = await this.pool.connect();
-    let broken: Error | undefined;
-    try {
-      await client.query('begin');
-      // Locks the row, and gives the view another version: the retry changes its tables.
-      const { rows } = await client.query<{ position: string }>(
-        'update checkpoints set name = name where name = $1 returning "position"',
-        [consumer],
-      );
-      const current = await this.parked.find(id, client);
-      // Another process may have tried it since it was found to be due.
-      if (!rows[0] || current?.attempts !== attempts || current.version !== version) return;
-      await this.attempt(current, BigInt(rows[0].position), client);
-      await client.query('commit');
-    } finally {
-      await client.query('rollback').catch((lost: Error) => (broken = lost));
-      client.release(broken);
-    }
+  private async retryAlone({ id, consumer, attempts, version }: ParkedSubject, tx: PoolClient): Promise<void> {
+    // Locks the row, and gives the view another version: the retry changes its tables.
+    const { rows } = await tx.query<{ position: string }>(
+      'update checkpoints set name = name where name = $1 returning "position"',
+      [consumer],
+    );
+    const current = await this.parked.find(id, tx);
+    // Another process may have tried it since it was found to be due.
+    if (!rows[0] || current?.attempts !== attempts || current.version !== version) return;
+    await this.attempt(current, BigInt(rows[0].position), tx);
   }
 
   private async attempt(parked: ParkedSubject, until: bigint, tx: PoolClient): Promise<void> {
@@ -84,25 +76,12 @@ export class FollowerRetries extends Retries {
   /** Handles events in order. Returns the first one that cannot be applied. @throws errors that no event causes */
   private async handle(consumer: string, events: readonly Recorded[], tx: PoolClient) {
     const { handle } = this.followers.get(consumer)!;
-    const failureOf = async (part: Recorded[]) => {
-      await tx.query('savepoint part');
-      try {
-        await handle(part, tx);
-        await tx.query('release savepoint part');
-        return undefined;
-      } catch (error) {
-        if (faultOf(error) === 'surroundings') throw error;
-        await tx.query('rollback to savepoint part; release savepoint part');
-        if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
-        return { event: part[0]!, error };
-      }
-    };
     for (let start = 0; start < events.length; start += CHUNK_EVENTS) {
       const chunk = events.slice(start, start + CHUNK_EVENTS);
-      if (!(await failureOf(chunk))) continue;
+      if (!(await failureOf(chunk, tx, handle))) continue;
       for (const event of chunk) {
-        const failure = await failureOf([event]);
-        if (failure) return failure;
+        const failure = await failureOf([event], tx, handle);
+        if (failure) return { event, error: failure.of };
       }
     }
     return undefined;

@@ -74,7 +74,7 @@ export class SetAside {
       const rest = part.filter(({ stream }) => !failed.has(stream));
       if (rest.length === 0) continue;
       if (this.slow > 0) await limitStatements(tx, Math.max(PART_MS / (1 + failed.size), LEAST_PART_MS));
-      const error = await this.failureOf(rest, tx, handle);
+      const error = await failureOf(rest, tx, handle);
       if (!error) handled += rest.length;
       else if (rest.length > 1) parts.unshift(...halves(rest));
       else failed.set(rest[0]!.stream, { event: rest[0]!, error: error.of });
@@ -100,23 +100,27 @@ export class SetAside {
     if (faults.length === 1) return !slow && this.strikes + 1 < this.most;
     return this.strikes + 1 < (slow ? Math.min(SLOW_STRIKES_TOGETHER, this.mostTogether) : this.mostTogether);
   }
+}
 
-  async failureOf(
-    events: Recorded[],
-    tx: PoolClient,
-    handle: BatchHandler,
-  ): Promise<{ readonly of: unknown } | undefined> {
-    await tx.query('savepoint part');
-    try {
-      await handle(events, tx);
-      await tx.query('release savepoint part');
-      return undefined;
-    } catch (error) {
-      if (faultOf(error) === 'surroundings') throw error;
-      await tx.query('rollback to savepoint part; release savepoint part');
-      if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
-      return { of: error };
-    }
+/**
+ * Handles events in a savepoint, which is undone when they cannot be applied. Returns the error then.
+ * @throws errors that no event causes
+ */
+export async function failureOf(
+  events: Recorded[],
+  tx: PoolClient,
+  handle: BatchHandler,
+): Promise<{ readonly of: unknown } | undefined> {
+  await tx.query('savepoint part');
+  try {
+    await handle(events, tx);
+    await tx.query('release savepoint part');
+    return undefined;
+  } catch (error) {
+    if (faultOf(error) === 'surroundings') throw error;
+    await tx.query('rollback to savepoint part; release savepoint part');
+    if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
+    return { of: error };
   }
 }
 
