@@ -1,8 +1,7 @@
 import type { ReadModel } from '@fairlead/eventing';
 import { AuditLogEntity } from './audit-log.entity';
-import { AuditTables1763700000300 } from './migrations/1763700000300-audit';
-import { AuditByEvent1763900000500 } from './migrations/1763900000500-audit-by-event';
 import { auditView } from './audit.projection';
+import { AuditByEvent1763900000500, AuditTables1763700000300 } from './migrations/audit-tables';
 
 /** Describe the table of the audit log. */
 export const auditEntities = [AuditLogEntity];

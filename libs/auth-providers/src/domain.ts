@@ -1,6 +1,6 @@
 import type { ReadModel, Vault } from '@fairlead/eventing';
 import { OAuthConnectionEntity, OAuthProviderEntity, OAuthTokenEntity } from './oauth/oauth.entity';
-import { OAuthTables1763600003000 } from './migrations/1763600003000-oauth';
+import { OAuthTables1763600003000 } from './migrations/oauth-tables';
 import { OAuthView } from './oauth/oauth.projection';
 
 /** Describe the tables of OAuth providers, tokens and connections. */

@@ -8,7 +8,7 @@ export { holdsBody } from './http/expectation';
 export { IdentityKeys, SigningKeys } from './identity/identity-keys';
 export { checkIdentity, IDENTITY_HEADER, issueIdentity } from './identity/identity';
 export { leftOut } from './left-out';
-export { httpMigrations } from './migrations';
+export { httpMigrations } from './domain';
 export { isOperator } from './observability/metrics';
 export { startTracing, type Tracing } from './observability/tracing';
 export { publicAddress } from './public-address';

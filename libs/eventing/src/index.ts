@@ -28,7 +28,7 @@ export * from './seals/log-signer';
 export * from './seals/seal-tree';
 export * from './seals/sealed-events';
 export { measureEventing } from './followers/metrics';
-export * from './migrations';
+export * from './domain';
 export * from './core/model';
 export * from './core/new-id';
 export * from './followers/parked-subjects';

@@ -1,3 +1,3 @@
-export * from './migrations';
+export * from './domain';
 export { RolloutsModule } from './rollouts.module';
 export { RolloutsOptions } from './steps/rollouts.options';

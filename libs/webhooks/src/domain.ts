@@ -1,15 +1,15 @@
 import type { BatchHandler, ReadModel, Recorded } from '@fairlead/eventing';
+import type { MigrationClass } from '@fairlead/postgres';
 import { WebhookEntity } from './webhook/webhook.entity';
-import { WebhookTables1763600011000 } from './migrations/1763600011000-webhooks';
-import { WebhookTargetRests1764200000900 } from './migrations/1764200000900-webhook-target-rests';
 import type { WebhookEvent } from './webhook/webhook';
 import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook-rows.queries';
+import * as tables from './migrations/webhook-tables';
 
 /** Describe the table of webhooks. */
 export const webhooksEntities = [WebhookEntity];
 
 /** Tables of webhooks. */
-export const webhooksMigrations = [WebhookTables1763600011000, WebhookTargetRests1764200000900];
+export const webhooksMigrations = Object.values<MigrationClass>(tables);
 
 /** The tables of this domain that can be made again from the log. The log of deliveries cannot. */
 export function webhooksReadModels(): ReadModel[] {

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { Consumers } from './consumers';
 import type { EventHandler } from './parked-retries';
 import type { Recorded } from '../core/event';
-import { eventingMigrations } from '../migrations';
+import { eventingMigrations } from '../domain';
 import { ParkedSubjects } from '../followers/parked-subjects';
 import { PostgresEventStore } from '../postgres/postgres-event-store';
 

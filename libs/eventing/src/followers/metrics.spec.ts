@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { Consumers } from '../consumers/consumers';
 import { Followers } from './followers';
 import { measureEventing } from './metrics';
-import { eventingMigrations } from '../migrations';
+import { eventingMigrations } from '../domain';
 import { ParkedSubjects } from './parked-subjects';
 import { PostgresEventStore } from '../postgres/postgres-event-store';
 

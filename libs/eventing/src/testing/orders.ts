@@ -11,7 +11,7 @@ import { Followers } from '../followers/followers';
 import { once } from '../consumers/inbox';
 import { KafkaCluster } from '../kafka/cluster';
 import { KafkaRelay } from '../kafka/relay';
-import { eventingMigrations } from '../migrations';
+import { eventingMigrations } from '../domain';
 import { ParkedSubjects } from '../followers/parked-subjects';
 import { PostgresEventStore } from '../postgres/postgres-event-store';
 import { Transports, UnchangedErrors } from '../transports';

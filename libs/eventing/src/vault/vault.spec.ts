@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { masterKeyFile, MasterKeyProblem, type MasterKeys, parseMasterKeys } from './master-key';
-import { VaultTables1763600000100 } from '../migrations/1763600000100-vault';
+import { VaultTables1763600000100 } from '../migrations/eventing-tables';
 import { SealBroken, Shredded, Vault } from './vault';
 
 const first = randomBytes(32).toString('base64');

@@ -19,7 +19,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { Executor } from '@fairlead/executors';
-import { rolloutsMigrations } from '../migrations';
+import { rolloutsMigrations } from '../domain';
 import { RolloutsModule } from '../rollouts.module';
 import { RolloutsOptions } from '../steps/rollouts.options';
 import { type TargetEvent, targetModel } from '../rollout/target';

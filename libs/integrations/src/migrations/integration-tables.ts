@@ -1,10 +1,24 @@
-import type { QueryRunner } from 'typeorm';
+import { Migration } from '@fairlead/postgres';
+
+/** The read model of integrations: their states, which hold no secret that is not sealed. */
+export class IntegrationTables1763600009000 extends Migration {
+  readonly statements = [
+    `create table integrations (
+        id uuid primary key,
+        tenant_id uuid not null,
+        version int not null,
+        created_at timestamptz not null,
+        state text not null
+      )`,
+    'create index integrations_page on integrations (tenant_id, created_at desc, id)',
+  ];
+}
 
 /** Tables for deliveries of code hosts with their outcomes, branches to ask about, and ids of repositories. */
-export class Deliveries1764500000200 {
-  async up(queryRunner: QueryRunner): Promise<void> {
+export class Deliveries1764500000200 extends Migration {
+  readonly statements = [
     // One row for each delivery; `key` is what its repetitions share.
-    await queryRunner.query(`
+    `
       create table integration_deliveries (
         tenant_id uuid not null,
         integration_id uuid not null,
@@ -20,13 +34,11 @@ export class Deliveries1764500000200 {
         bytes int not null,
         primary key (tenant_id, id),
         unique (tenant_id, integration_id, key)
-      )`);
-    await queryRunner.query(
-      'create index integration_deliveries_page on integration_deliveries (tenant_id, integration_id, id)',
-    );
-    await queryRunner.query('create index integration_deliveries_old on integration_deliveries (received_at)');
+      )`,
+    'create index integration_deliveries_page on integration_deliveries (tenant_id, integration_id, id)',
+    'create index integration_deliveries_old on integration_deliveries (received_at)',
     // The branches and tags of a delivery. `branch_id` is the item of the queue that works on it.
-    await queryRunner.query(`
+    `
       create table integration_pushes (
         tenant_id uuid not null,
         integration_id uuid not null,
@@ -43,11 +55,10 @@ export class Deliveries1764500000200 {
         deployments text not null default '[]',
         primary key (tenant_id, delivery_id, number),
         foreign key (tenant_id, delivery_id) references integration_deliveries (tenant_id, id) on delete cascade
-      )`);
-    await queryRunner.query(`
-      create index integration_pushes_waiting on integration_pushes (tenant_id, branch_id) where status = 'waiting'`);
+      )`,
+    `create index integration_pushes_waiting on integration_pushes (tenant_id, branch_id) where status = 'waiting'`,
     // Branches whose head is to be asked for. A queue: it is looked at over all workspaces.
-    await queryRunner.query(`
+    `
       create table push_branches (
         id uuid primary key,
         tenant_id uuid not null,
@@ -57,18 +68,17 @@ export class Deliveries1764500000200 {
         failures int not null default 0,
         holder uuid,
         leased_until timestamptz
-      ) with (fillfactor = 70)`);
-    await queryRunner.query('create index push_branches_due on push_branches (due_at)');
+      ) with (fillfactor = 70)`,
+    'create index push_branches_due on push_branches (due_at)',
     // The host's own ids of repositories, by their addresses in deployments.
-    await queryRunner.query(`
+    `
       create table integration_repositories (
         tenant_id uuid not null,
         integration_id uuid not null,
         repository text not null,
         host_id text not null,
         primary key (tenant_id, integration_id, repository)
-      )`);
-    await queryRunner.query(`
-      create index integration_repositories_id on integration_repositories (tenant_id, integration_id, host_id)`);
-  }
+      )`,
+    `create index integration_repositories_id on integration_repositories (tenant_id, integration_id, host_id)`,
+  ];
 }

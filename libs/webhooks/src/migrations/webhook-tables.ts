@@ -1,10 +1,10 @@
-import type { QueryRunner } from 'typeorm';
+import { Migration } from '@fairlead/postgres';
 
 /** Webhooks, what is to be sent to whom and when, and the log of attempts. */
-export class WebhookTables1763600011000 {
-  async up(queryRunner: QueryRunner): Promise<void> {
+export class WebhookTables1763600011000 extends Migration {
+  readonly statements = [
     // The read model: states, which hold no secret that is not sealed. `since`: position at which it was added.
-    await queryRunner.query(`
+    `
       create table webhooks (
         id uuid primary key,
         tenant_id uuid not null,
@@ -14,10 +14,10 @@ export class WebhookTables1763600011000 {
         enabled boolean not null,
         event_types text[] not null,
         state text not null
-      )`);
-    await queryRunner.query('create index webhooks_page on webhooks (tenant_id, created_at desc, id)');
+      )`,
+    'create index webhooks_page on webhooks (tenant_id, created_at desc, id)',
     // Who sends to a webhook's target, and when there is something to send again.
-    await queryRunner.query(`
+    `
       create table webhook_targets (
         webhook_id uuid primary key,
         noted bigint not null default 1,
@@ -26,10 +26,9 @@ export class WebhookTables1763600011000 {
         leased_until timestamptz,
         failing_since timestamptz,
         removed boolean not null default false
-      ) with (fillfactor = 70)`);
-    await queryRunner.query('create index webhook_targets_due on webhook_targets (due_at)');
-    await queryRunner.query(`
-      create table webhook_deliveries (
+      ) with (fillfactor = 70)`,
+    'create index webhook_targets_due on webhook_targets (due_at)',
+    `create table webhook_deliveries (
         id uuid primary key,
         webhook_id uuid not null,
         message_id uuid not null,
@@ -44,13 +43,11 @@ export class WebhookTables1763600011000 {
         last_status int,
         finished_at timestamptz,
         unique (webhook_id, message_id)
-      )`);
-    await queryRunner.query(`
-      create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at) where status = 'pending'`);
-    await queryRunner.query('create index webhook_deliveries_page on webhook_deliveries (webhook_id, id)');
-    await queryRunner.query('create index webhook_deliveries_old on webhook_deliveries (finished_at)');
-    await queryRunner.query(`
-      create table webhook_attempts (
+      )`,
+    `create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at) where status = 'pending'`,
+    'create index webhook_deliveries_page on webhook_deliveries (webhook_id, id)',
+    'create index webhook_deliveries_old on webhook_deliveries (finished_at)',
+    `create table webhook_attempts (
         delivery_id uuid not null references webhook_deliveries on delete cascade,
         number int not null,
         at timestamptz not null,
@@ -59,6 +56,18 @@ export class WebhookTables1763600011000 {
         response text,
         error text,
         primary key (delivery_id, number)
-      )`);
-  }
+      )`,
+  ];
+}
+
+/** Targets rest after failures, and are taken in turn by workspace. */
+export class WebhookTargetRests1764200000900 extends Migration {
+  readonly statements = [
+    `alter table webhook_targets
+        add column tenant_id uuid,
+        add column failures int not null default 0,
+        add column rests_until timestamptz`,
+    'update webhook_targets set tenant_id = webhooks.tenant_id from webhooks where id = webhook_id',
+    `create index webhook_targets_held on webhook_targets (tenant_id) where leased_until is not null`,
+  ];
 }
