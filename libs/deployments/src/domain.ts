@@ -1,7 +1,7 @@
 import type { EventStore, ReadModel } from '@fairlead/eventing';
 import { DeploymentDocumentEntity, DeploymentEntity } from './deployment/deployment.entity';
 import { ListenerEntity } from './listener/listener.entity';
-import { RevisionEntity } from './revision/revision.entity';
+import { RevisionEntity } from './deployment/revision.entity';
 import { PushTargetEntity } from './source/push-target.entity';
 import { DeploymentTables1763600001000 } from './migrations/1763600001000-deployments';
 import { SourceArchives1763600004100 } from './migrations/1763600004100-source-archives';

@@ -26,7 +26,7 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
       ] as const,
   ),
   ['an application', 'libs/service/src/run.ts', `import '../../../apps/cli/src/main';`, 'boundaries/dependencies'],
-  ['a database', 'libs/deployments/src/deployment/deployment.ts', `import 'pg';`, 'no-restricted-imports'],
+  ['a database', 'libs/deployments/src/model/deployment.ts', `import 'pg';`, 'no-restricted-imports'],
   ['a library of ours', 'apps/cli/src/main.ts', `import '@fairlead/schema';`, 'no-restricted-imports'],
   ...['libs/executors/src/record/reports.ts', 'libs/executors/src/record/reports.store.ts'].map(
     (path) =>

@@ -32,7 +32,7 @@ const declarations = all
 
 /** The compiler writes these into declarations of other files, where nobody has named a type. */
 const INFERRED = [
-  'libs/deployments/src/deployment/audit.ts Change',
+  'libs/deployments/src/model/audit.ts Change',
   'libs/eventing/src/core/aggregate-commands.ts Owned',
   'libs/eventing/src/core/handle.ts Handled',
   'libs/schema/src/object.ts Members',

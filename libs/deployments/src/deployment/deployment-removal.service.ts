@@ -1,8 +1,8 @@
 import { type Recorded, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { completeDeletion } from './deployment';
+import { completeDeletion } from '../model/deployment';
 import { DeploymentCommands } from './deployment.commands';
-import { SourceStore } from '../source/source.store';
+import { SourceStore } from '../archives/source.store';
 
 /** Clears away what a deployment leaves behind. */
 @Injectable()

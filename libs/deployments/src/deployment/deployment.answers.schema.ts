@@ -1,8 +1,8 @@
 import { anyJson, bool, int, list, literal, note, nullable, object, str, timestamp, uuid } from '@fairlead/schema';
 import { countedPage, page } from '@fairlead/api';
-import { DEPLOYMENT_TYPES, SOURCES } from './deployment-events';
+import { DEPLOYMENT_TYPES, SOURCES } from '../model/deployment-events';
 import { listenerConfig } from './deployment.schema';
-import { resourceSpec } from '../revision/resource-spec.schema';
+import { resourceSpec } from './resource-spec.schema';
 
 const source = literal(SOURCES);
 const status = literal(['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN']);

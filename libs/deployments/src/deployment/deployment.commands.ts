@@ -15,23 +15,23 @@ import { checkUrl } from '@fairlead/outbound';
 import { BadRequest, type Infer, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
-import { create, patch } from './change';
+import { create, patch } from '../model/change';
 import {
   type Deployment,
   deploymentAggregate,
   deploymentModel,
   type DeploymentState,
   requestDeletion,
-} from './deployment';
-import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
-import type { DeploymentEvent, Secret } from './deployment-events';
-import { claimsOf, nameForAgent, type Names } from './deployment.names';
+} from '../model/deployment';
+import { DeploymentNotFound, VersionNotFound } from '../model/deployment.errors';
+import type { DeploymentEvent, Secret } from '../model/deployment-events';
+import { claimsOf, nameForAgent, type Names } from '../model/deployment-names';
 import type { createRequest, patchRequest } from './deployment.schema';
-import { checkedBy, placeOf, rehearse } from './plans';
-import { DeploymentsOptions } from '../deployments.options';
-import { SecretStore } from '../secrets/secret.store';
-import type { OfferedSecret } from '../secrets/secrets';
-import { NamedResources } from '../source/named-resources.service';
+import { checkedBy, placeOf, rehearse } from '../model/plans';
+import { DeploymentsOptions } from '../model/deployments.options';
+import { SecretStore } from './secret.store';
+import type { OfferedSecret } from '../model/secrets';
+import { NamedResources } from './named-resources.service';
 
 const HASH_LENGTH = 64;
 

@@ -2,7 +2,7 @@ import { eventingMigrations, type Recorded } from '@fairlead/eventing';
 import { OTHER_TENANT, TENANT } from '@fairlead/edge/testing';
 import { transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import type { DeploymentEvent } from './deployment-events';
+import type { DeploymentEvent } from '../model/deployment-events';
 import { DeploymentQueries, type DeploymentFilter } from './deployment.queries';
 import { DeploymentsView } from './deployment.projection';
 import { deploymentsMigrations } from '../domain';

@@ -1,11 +1,11 @@
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Recent, weightOf } from '@fairlead/schema';
 import type { PoolClient } from 'pg';
-import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
-import type { DeploymentEvent } from './deployment-events';
+import { deploymentModel, type Deployment, type DeploymentState } from '../model/deployment';
+import type { DeploymentEvent } from '../model/deployment-events';
 import { deploymentOf, type DeploymentRecord, deploymentRecord, unshownPart } from './record';
-import { RevisionRows } from '../revision/revision.projection';
-import { imageVersion } from '../source/image-reference';
+import { RevisionRows } from './revision.projection';
+import { imageVersion } from '../model/image-reference';
 
 /** Name of the follower that keeps this view. */
 export const DEPLOYMENTS_VIEW = 'deployments.view';

@@ -2,8 +2,8 @@ import { type Dialect, toWire } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import type { RevisionStatus } from '@fairlead/contracts';
-import type { Source } from './deployment-events';
-import type { RevisionRow } from '../revision/revision.projection';
+import type { Source } from '../model/deployment-events';
+import type { RevisionRow } from './revision.projection';
 
 export interface Page {
   readonly limit: number;

@@ -16,9 +16,9 @@ import {
   uuid,
   webUrl,
 } from '@fairlead/schema';
-import { DEPLOYMENT_TYPES, type DeploymentType, SOURCES } from './deployment-events';
-import { resourceSpec } from '../revision/resource-spec.schema';
-import { both, source } from './spelling.schema';
+import { DEPLOYMENT_TYPES, type DeploymentType, SOURCES } from '../model/deployment-events';
+import { resourceSpec } from './resource-spec.schema';
+import { both, source } from '../model/spelling.schema';
 
 const text = optional(str());
 /** Characters of a deployment's name. */

@@ -1,7 +1,7 @@
 import { handle, load, nameStream, owned, streamName, Vault } from '@fairlead/eventing';
 import { OTHER_TENANT, type Sent, TENANT } from '@fairlead/edge/testing';
-import { deploymentAggregate, deploymentModel } from './deployment';
-import { reportRevision } from '../revision/revision';
+import { deploymentAggregate, deploymentModel } from '../model/deployment';
+import { reportRevision } from '../model/revision';
 import type { RevisionStatus } from '@fairlead/contracts';
 import { INTEGRATION, LISTENER, REPOSITORY, uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';

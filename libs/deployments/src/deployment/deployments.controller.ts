@@ -21,8 +21,8 @@ import {
 import { BadRequest, Forbidden, type Infer, union } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Addressed, DeploymentAddresses } from './addresses.service';
-import { requestDeletion, tag } from './deployment';
+import { Addressed, DeploymentAddresses } from './deployment-addresses.service';
+import { requestDeletion, tag } from '../model/deployment';
 import { bulkDeletion, deployment, deployments, plan, tags } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
 import { DeploymentQueries } from './deployment.queries';
@@ -39,8 +39,8 @@ import {
   tagsRequest,
 } from './deployment.schema';
 import { answerPlan, answerTried, answerWith, warn } from './record';
-import { DeploymentNotFound } from './deployment.errors';
-import { SecretStore } from '../secrets/secret.store';
+import { DeploymentNotFound } from '../model/deployment.errors';
+import { SecretStore } from './secret.store';
 
 type ListQuery = Infer<typeof listQuery>;
 

@@ -1,11 +1,11 @@
 import { etag } from '@fairlead/api';
-import { plannedChanges } from './audit';
-import type { Deployment } from './deployment';
+import { plannedChanges } from '../model/audit';
+import type { Deployment } from '../model/deployment';
 import type { Rehearsed, Tried } from './deployment.commands';
-import type { SourceRevisionConfig } from './deployment-events';
-import type { Revision } from '../revision/revision';
-import { MASK } from '../secrets/secrets';
-import { imageVersion } from '../source/image-reference';
+import type { SourceRevisionConfig } from '../model/deployment-events';
+import type { Revision } from '../model/revision';
+import { MASK } from '../model/secrets';
+import { imageVersion } from '../model/image-reference';
 
 /**
  * A deployment as answers show it, in the specification's names: every member of `source_config` and

@@ -2,9 +2,9 @@ import type { SessionCreatedMessage } from '@fairlead/contracts';
 import { type EventContext, serviceCaller } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { nameTracingProject } from './deployment';
+import { nameTracingProject } from '../model/deployment';
 import { DeploymentCommands } from './deployment.commands';
-import { DeploymentNotFound } from './deployment.errors';
+import { DeploymentNotFound } from '../model/deployment.errors';
 
 /** Lets deployments know under which name their tracing project was made. */
 @Controller()

@@ -5,7 +5,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import * as answers from '../deployment/deployment.answers.schema';
 import { deploymentPath, historyQuery } from '../deployment/deployment.schema';
-import { HistoryExport } from './history.export';
+import { HistoryExport } from './history-export.service';
 import { HistoryQueries } from './history.queries';
 
 @Area('Deployments')

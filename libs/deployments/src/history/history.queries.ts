@@ -1,9 +1,9 @@
 import { actorNames, EventStore, type Recorded, streamName } from '@fairlead/eventing';
 import type { Infer } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import { commandEntry, HistoryFold, readingEntry } from '../deployment/audit';
-import type { CommandEvent, DeploymentEvent, SecretsRead } from '../deployment/deployment-events';
-import { DeploymentNotFound } from '../deployment/deployment.errors';
+import { commandEntry, HistoryFold, readingEntry } from '../model/audit';
+import type { CommandEvent, DeploymentEvent, SecretsRead } from '../model/deployment-events';
+import { DeploymentNotFound } from '../model/deployment.errors';
 import type { historyQuery } from '../deployment/deployment.schema';
 
 /** The events of a stream that were read last, and the fold of those before them. */

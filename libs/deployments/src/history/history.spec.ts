@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fold, type Recorded } from '@fairlead/eventing';
 import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
-import { deploymentModel } from '../deployment/deployment';
+import { deploymentModel } from '../model/deployment';
 import { listenerModel } from '../listener/listener';
-import { revisionsModel } from '../revision/revision';
+import { revisionsModel } from '../model/revision';
 
 interface History {
   readonly description: string;

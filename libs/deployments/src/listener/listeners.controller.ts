@@ -37,8 +37,8 @@ import { type Listener, listenerRecord, patchListener } from './listener';
 import { ListenerCommands } from './listener.commands';
 import { listener, listeners } from './listener.answers.schema';
 import { LISTENERS_VIEW, ListenersView } from './listener.projection';
-import { both } from '../deployment/spelling.schema';
-import { DeploymentsOptions } from '../deployments.options';
+import { both } from '../model/spelling.schema';
+import { DeploymentsOptions } from '../model/deployments.options';
 
 const text = str({ max: 255 });
 const computeConfig = object(

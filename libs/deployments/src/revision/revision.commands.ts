@@ -1,9 +1,9 @@
 import { type Caller, EventStore, fold, newId, owned, type Recorded, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { deploymentAggregate, deploymentModel, type DeploymentState } from '../deployment/deployment';
+import { deploymentAggregate, deploymentModel, type DeploymentState } from '../model/deployment';
 import { DeploymentCommands } from '../deployment/deployment.commands';
-import type { DeploymentEvent } from '../deployment/deployment-events';
-import { DeploymentsOptions } from '../deployments.options';
+import type { DeploymentEvent } from '../model/deployment-events';
+import { DeploymentsOptions } from '../model/deployments.options';
 import {
   interrupt,
   NewerSecrets,
@@ -12,7 +12,7 @@ import {
   revisionOf,
   revisionsModel,
   type Revisions,
-} from './revision';
+} from '../model/revision';
 
 /** Ids of a revision and of its deployment. */
 interface Named {

@@ -1,9 +1,9 @@
 import { fold, handle, owned, type Recorded, streamName } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
-import { deploymentAggregate, deploymentModel } from '../deployment/deployment';
+import { deploymentAggregate, deploymentModel } from '../model/deployment';
 import type { RevisionStatus } from '@fairlead/contracts';
-import type { DeploymentEvent } from '../deployment/deployment-events';
-import { redeploy, reportRevision, revisionOf, revisionsModel } from './revision';
+import type { DeploymentEvent } from '../model/deployment-events';
+import { redeploy, reportRevision, revisionOf, revisionsModel } from '../model/revision';
 import { uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 

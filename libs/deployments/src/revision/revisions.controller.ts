@@ -21,7 +21,7 @@ import {
 import { type Infer, union } from '@fairlead/schema';
 import { Controller, Get, HttpCode, type OnModuleDestroy, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { difference } from '../deployment/audit';
+import { difference } from '../model/audit';
 import { deployment, plan, revision, revisionDiff, revisions } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { DeploymentQueries } from '../deployment/deployment.queries';
@@ -34,11 +34,11 @@ import {
   revisionsQuery,
   waitQuery,
 } from '../deployment/deployment.schema';
-import { causesOf } from './cause';
-import { RevisionNotFound } from './revision.errors';
-import { Addressed } from '../deployment/addresses.service';
+import { causesOf } from '../model/cause';
+import { RevisionNotFound } from '../model/revision.errors';
+import { Addressed } from '../deployment/deployment-addresses.service';
 import { answerTried, answerWith, revisionRecord, warn } from '../deployment/record';
-import type { Revision } from './revision';
+import type { Revision } from '../model/revision';
 import { RevisionCommands } from './revision.commands';
 
 /** Interval at which a waiting request checks whether its revision has ended (ms). */

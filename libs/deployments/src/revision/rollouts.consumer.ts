@@ -7,13 +7,13 @@ import { type EventContext, owned } from '@fairlead/eventing';
 import { bool, check, literal, object, optional, Problems, type Schema, str, uuid } from '@fairlead/schema';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { deploymentAggregate, type DeploymentState, reportHost } from '../deployment/deployment';
+import { deploymentAggregate, type DeploymentState, reportHost } from '../model/deployment';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { DeploymentRemoval } from '../deployment/deployment-removal.service';
-import type { DeploymentEvent } from '../deployment/deployment-events';
-import { DeploymentBeingDeleted, DeploymentNotFound } from '../deployment/deployment.errors';
-import { RevisionEnded, RevisionWaits } from './revision.errors';
-import { reportRevision, takeBack } from './revision';
+import type { DeploymentEvent } from '../model/deployment-events';
+import { DeploymentBeingDeleted, DeploymentNotFound } from '../model/deployment.errors';
+import { RevisionEnded, RevisionWaits } from '../model/revision.errors';
+import { reportRevision, takeBack } from '../model/revision';
 
 /** Refusals of reports that were overtaken: the rollout learns it from the deployment's own events. */
 const OVERTAKEN = [DeploymentNotFound, DeploymentBeingDeleted, RevisionEnded, RevisionWaits];

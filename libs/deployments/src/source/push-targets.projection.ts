@@ -2,7 +2,7 @@ import { plainRepository } from '@fairlead/contracts';
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
-import type { DeploymentEvent } from '../deployment/deployment-events';
+import type { DeploymentEvent } from '../model/deployment-events';
 
 /** Name of the follower that keeps this view. */
 export const PUSH_TARGETS_VIEW = 'deployments.pushTargets';

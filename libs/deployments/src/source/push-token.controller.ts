@@ -4,7 +4,7 @@ import { Controller, HttpCode, Post } from '@nestjs/common';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { pushToken } from '../deployment/deployment.answers.schema';
 import { deploymentPath } from '../deployment/deployment.schema';
-import { DeploymentsOptions } from '../deployments.options';
+import { DeploymentsOptions } from '../model/deployments.options';
 
 @Area('Sources')
 @Controller('v2/deployments/:deployment_id/push-token')

@@ -1,7 +1,7 @@
 import { DeploymentNames, PushFollowers, SourceArchives } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { StoredPushFollowers } from './push-followers.service';
-import { SourceStore } from './source.store';
+import { StoredPushFollowers } from './stored-push-followers.service';
+import { SourceStore } from '../archives/source.store';
 import { SpelledNames } from './spelled-names.service';
 
 /**

@@ -4,8 +4,8 @@ import { BadRequest, FairShare, PayloadTooLarge, Unavailable } from '@fairlead/s
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DeploymentCommands } from '../deployment/deployment.commands';
-import { DeploymentNotFound } from '../deployment/deployment.errors';
-import { SourceStore } from './source.store';
+import { DeploymentNotFound } from '../model/deployment.errors';
+import { SourceStore } from '../archives/source.store';
 
 /** Bytes of an uploaded archive; the limit that clients tell their users. */
 const MOST_BYTES = 200 * 1024 * 1024;

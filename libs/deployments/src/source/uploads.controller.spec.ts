@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { StoredBytes } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
 import { v7 as newId } from 'uuid';
-import { SourceStore } from './source.store';
+import { SourceStore } from '../archives/source.store';
 import { uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 

@@ -4,13 +4,13 @@ import { empty, type Infer, int, note, object, str, uuid } from '@fairlead/schem
 import { Controller, HttpCode, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as newId } from 'uuid';
-import { issueUploadPath } from '../deployment/deployment';
+import { issueUploadPath } from '../model/deployment';
 import { uploadUrl } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { deploymentPath } from '../deployment/deployment.schema';
-import { DeploymentsOptions } from '../deployments.options';
+import { DeploymentsOptions } from '../model/deployments.options';
 import { drain, UploadIntake } from './upload-intake.service';
-import { UploadUrls } from './upload-urls.service';
+import { UploadUrls } from '../archives/upload-urls.service';
 
 const uploadPath = object({
   deployment_id: note(uuid(), 'The deployment that the archive is for.'),

@@ -1,8 +1,8 @@
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern } from '@nestjs/microservices';
-import type { DeploymentState } from '../deployment/deployment';
-import type { DeploymentEvent } from '../deployment/deployment-events';
+import type { DeploymentState } from '../model/deployment';
+import type { DeploymentEvent } from '../model/deployment-events';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { DeploymentRemoval } from '../deployment/deployment-removal.service';
 

@@ -1,8 +1,8 @@
 import type { Recorded } from '@fairlead/eventing';
 import { recorded } from '@fairlead/eventing/testing';
 import { TENANT } from '@fairlead/edge/testing';
-import { create, type NewDeployment } from '../deployment/change';
-import type { DeploymentEvent, Secret } from '../deployment/deployment-events';
+import { create, type NewDeployment } from '../model/change';
+import type { DeploymentEvent, Secret } from '../model/deployment-events';
 
 /** A uuid that is recognisable by its number. */
 export const uuidOf = (n: number) => `01980000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;

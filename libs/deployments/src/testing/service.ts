@@ -15,9 +15,9 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { DeploymentsModule } from '../deployments.module';
-import { DeploymentsOptions } from '../deployments.options';
+import { DeploymentsOptions } from '../model/deployments.options';
 import { deploymentsEntities, deploymentsMigrations } from '../domain';
-import type { Hosting } from '../source/source-rules';
+import type { Hosting } from '../model/source-rules';
 import { InstantHost } from './instant.host';
 import { INTEGRATION, LISTENER } from './samples';
 

@@ -1,6 +1,6 @@
 import { hasEnded, type PushCause } from '@fairlead/contracts';
 import type { Recorded } from '@fairlead/eventing';
-import type { DeploymentEvent } from '../deployment/deployment-events';
+import type { DeploymentEvent } from './deployment-events';
 
 /** The actor that made a revision, the reason, and when it ran. */
 interface Cause {

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { RevisionStatus } from '@fairlead/contracts';
-import type { Source } from '../deployment/deployment-events';
+import type { Source } from '../model/deployment-events';
 
 @Entity('revisions')
 @Index('revisions_page', ['deployment_id', 'number'])

@@ -1,7 +1,7 @@
 import { plainRepository, type PushCause } from '@fairlead/contracts';
-import { type Deployment, snapshotOf } from '../deployment/deployment';
-import type { DeploymentEvent } from '../deployment/deployment-events';
-import { createRevision } from '../revision/revision-turns';
+import { type Deployment, snapshotOf } from './deployment';
+import type { DeploymentEvent } from './deployment-events';
+import { createRevision } from './revision-turns';
 
 /** A branch or tag of a repository that has moved to a commit. */
 interface Push {

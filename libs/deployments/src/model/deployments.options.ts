@@ -1,6 +1,6 @@
 import type { RolloutPlans } from '@fairlead/contracts';
 import { OutboundPolicy } from '@fairlead/outbound';
-import type { Hosting } from './source/source-rules';
+import type { Hosting } from './source-rules';
 
 /** Where clients may push images to. */
 interface Registry {

@@ -2,8 +2,8 @@ import { PeriodicWork } from '@fairlead/schema';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentCommands } from './deployment.commands';
-import { DeploymentsOptions } from '../deployments.options';
-import { reportUnused, reportUsed } from './idleness';
+import { DeploymentsOptions } from '../model/deployments.options';
+import { reportUnused, reportUsed } from '../model/idleness';
 
 /** Deployments looked at with one statement. */
 const PAGE = 500;

@@ -2,7 +2,7 @@ import { type PushFollower, PushFollowers } from '@fairlead/contracts';
 import { EventStore, Followers } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import type { Deployment } from '../deployment/deployment';
+import type { Deployment } from '../model/deployment';
 import { DEPLOYMENTS_VIEW } from '../deployment/deployment.projection';
 import { deploymentOf, type DeploymentRecord, unshownPart } from '../deployment/record';
 import { PUSH_TARGETS_VIEW } from './push-targets.projection';

@@ -1,12 +1,12 @@
 import { fold, owned } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
 import { TENANT } from '@fairlead/edge/testing';
-import { HistoryFold } from '../deployment/audit';
-import { create, patch } from '../deployment/change';
-import { type Deployment, deploymentAggregate, deploymentModel } from '../deployment/deployment';
-import type { DeploymentEvent } from '../deployment/deployment-events';
+import { HistoryFold } from './audit';
+import { create, patch } from './change';
+import { type Deployment, deploymentAggregate, deploymentModel } from './deployment';
+import type { DeploymentEvent } from './deployment-events';
 import { buildPush, resolveCommit } from './push';
-import { redeploy, reportRevision, revisionOf, revisionsModel } from '../revision/revision';
+import { redeploy, reportRevision, revisionOf, revisionsModel } from './revision';
 import { codehost, streamOf, uuidOf } from '../testing/samples';
 
 const SHA = 'a'.repeat(40);

@@ -4,7 +4,7 @@ import { patch } from './change';
 import { type Deployment, deploymentModel, requestDeletion } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
 import { reportUnused, reportUsed } from './idleness';
-import { reportRevision } from '../revision/revision';
+import { reportRevision } from './revision';
 import { codehost, creation, uuidOf } from '../testing/samples';
 
 const LATER = '2026-02-01T00:00:00.000Z';

@@ -5,8 +5,8 @@ import {
   type SourceConfig,
   type SourceRevisionConfig,
   SOURCES,
-} from '../deployment/deployment-events';
-import { InvalidDeployment } from '../deployment/deployment.errors';
+} from './deployment-events';
+import { InvalidDeployment } from './deployment.errors';
 import { same } from '@fairlead/eventing';
 import { isNamespace, NAMESPACE } from '@fairlead/schema';
 import { isImageReference } from './image-reference';

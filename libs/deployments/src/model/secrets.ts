@@ -1,5 +1,5 @@
-import type { Secret, SecretReference } from '../deployment/deployment-events';
-import { InvalidDeployment } from '../deployment/deployment.errors';
+import type { Secret, SecretReference } from './deployment-events';
+import { InvalidDeployment } from './deployment.errors';
 
 /** Text that answers show instead of a secret's value; sent back in a PATCH it keeps the stored value. */
 export const MASK = '********';

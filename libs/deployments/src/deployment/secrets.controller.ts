@@ -2,11 +2,11 @@ import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope } f
 import type { Infer } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { revealedSecret } from '../deployment/deployment.answers.schema';
-import { DeploymentCommands } from '../deployment/deployment.commands';
-import { revealRequest, secretPath } from '../deployment/deployment.schema';
+import { revealedSecret } from './deployment.answers.schema';
+import { DeploymentCommands } from './deployment.commands';
+import { revealRequest, secretPath } from './deployment.schema';
 import { SecretStore } from './secret.store';
-import { SecretNotFound } from './secrets.errors';
+import { SecretNotFound } from '../model/secrets.errors';
 
 @Area('Deployments')
 @Controller('v2/deployments/:deployment_id/secrets/:secret_name')

@@ -1,5 +1,5 @@
 import { bool, dict, int, INVALID, list, note, num, object, optional, type Schema, str } from '@fairlead/schema';
-import { both } from '../deployment/spelling.schema';
+import { both } from '../model/spelling.schema';
 
 /** Cores, kept to a tenth. */
 function cpu(limits: { ge: number; le?: number }): Schema<number> {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as otherRequests } from 'node:timers/promises';
 import { EventStore, type Metadata, Shredded, streamName, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import type { Deployment } from '../deployment/deployment';
-import type { Secret } from '../deployment/deployment-events';
-import { DeploymentNotFound } from '../deployment/deployment.errors';
-import { checkSecrets, MASK, type OfferedSecret } from './secrets';
+import type { Deployment } from '../model/deployment';
+import type { Secret } from '../model/deployment-events';
+import { DeploymentNotFound } from '../model/deployment.errors';
+import { checkSecrets, MASK, type OfferedSecret } from '../model/secrets';
 
 const SALT_BYTES = 9;
 /** Placeholder for the digest of a value that is not stored. */

@@ -3,11 +3,11 @@ import { type EventContext, Followers, type Metadata, serviceCaller } from '@fai
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { v7 as uuid } from 'uuid';
-import type { Deployment } from '../deployment/deployment';
+import type { Deployment } from '../model/deployment';
 import { DeploymentCommands } from '../deployment/deployment.commands';
-import type { DeploymentEvent } from '../deployment/deployment-events';
-import { DeploymentNotFound } from '../deployment/deployment.errors';
-import { buildPush, resolveCommit } from './push';
+import type { DeploymentEvent } from '../model/deployment-events';
+import { DeploymentNotFound } from '../model/deployment.errors';
+import { buildPush, resolveCommit } from '../model/push';
 import { PushTargetsView } from './push-targets.projection';
 
 /** Why a revision was made, with what the code host says of the push. */

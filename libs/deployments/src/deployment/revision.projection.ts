@@ -1,7 +1,7 @@
 import type { RevisionStatus } from '@fairlead/contracts';
 import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { DeploymentEvent, Source, SourceRevisionConfig } from '../deployment/deployment-events';
+import type { DeploymentEvent, Source, SourceRevisionConfig } from '../model/deployment-events';
 
 /** One revision as its table has it. */
 export interface RevisionRow {

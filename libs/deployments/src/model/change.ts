@@ -10,8 +10,8 @@ import type {
   SourceRevisionConfig,
 } from './deployment-events';
 import { InvalidDeployment } from './deployment.errors';
-import { createRevision } from '../revision/revision-turns';
-import { checkReferences, replaceSecrets, sameSecrets, type OfferedSecret } from '../secrets/secrets';
+import { createRevision } from './revision-turns';
+import { checkReferences, replaceSecrets, sameSecrets, type OfferedSecret } from './secrets';
 import {
   checkArtefact,
   checkAvailable,
@@ -26,7 +26,7 @@ import {
   isUsable,
   type Fixed,
   type Hosting,
-} from '../source/source-rules';
+} from './source-rules';
 
 /** A request to create a deployment, secrets sealed. */
 export interface NewDeployment {

@@ -6,12 +6,12 @@ import {
 } from '@fairlead/contracts';
 import { EventStore, streamName } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import type { SourceConfig, SourceRevisionConfig } from '../deployment/deployment-events';
-import { InvalidDeployment } from '../deployment/deployment.errors';
+import type { SourceConfig, SourceRevisionConfig } from '../model/deployment-events';
+import { InvalidDeployment } from '../model/deployment.errors';
 import type { Listener } from '../listener/listener';
 import { ListenerCommands } from '../listener/listener.commands';
 import { ListenerNotFound } from '../listener/listener.errors';
-import { NO_TAG } from './source-rules';
+import { NO_TAG } from '../model/source-rules';
 
 /**
  * Checks what a new deployment names of its workspace: an integration with a repository on its host, and a listener with

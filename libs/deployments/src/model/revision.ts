@@ -1,11 +1,11 @@
 import type { Model, Recorded } from '@fairlead/eventing';
-import { checkChangeable, type Deployment, type DeploymentState, snapshotOf } from '../deployment/deployment';
-import type { DeploymentEvent, Secret, Snapshot } from '../deployment/deployment-events';
-import { InvalidDeployment } from '../deployment/deployment.errors';
+import { checkChangeable, type Deployment, type DeploymentState, snapshotOf } from './deployment';
+import type { DeploymentEvent, Secret, Snapshot } from './deployment-events';
+import { InvalidDeployment } from './deployment.errors';
 import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning, type RevisionStatus } from '@fairlead/contracts';
-import { resolveCommit } from '../source/push';
-import { checkArtefact, checkAvailable, type Hosting } from '../source/source-rules';
+import { resolveCommit } from './push';
+import { checkArtefact, checkAvailable, type Hosting } from './source-rules';
 import { createRevision, moved, replaceRunning, runNewest } from './revision-turns';
 
 /** A revision with all that it runs with. */

@@ -1,6 +1,6 @@
 import { Followers, streamName } from '@fairlead/eventing';
 import { OTHER_TENANT, TENANT } from '@fairlead/edge/testing';
-import { IdleWatch } from './idle.worker';
+import { IdleWatch } from './idle-watch.worker';
 import { uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 

@@ -3,7 +3,7 @@ import { type CommandContext, ForEachCaller } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import { BadRequest } from '@fairlead/schema';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { DeploymentsOptions } from '../deployments.options';
+import { DeploymentsOptions } from '../model/deployments.options';
 import type { DeploymentRecord } from './record';
 
 /**

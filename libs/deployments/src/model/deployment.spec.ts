@@ -14,15 +14,15 @@ import {
   tag,
   type DeploymentState,
 } from './deployment';
-import { deploymentOf, deploymentRecord, unshownPart } from './record';
+import { deploymentOf, deploymentRecord, unshownPart } from '../deployment/record';
 import type { DeploymentEvent, Secret, Snapshot } from './deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment } from './deployment.errors';
-import { RevisionEnded, RevisionWaits } from '../revision/revision.errors';
-import { interrupt, redeploy, reportRevision, revisionsModel } from '../revision/revision';
+import { RevisionEnded, RevisionWaits } from './revision.errors';
+import { interrupt, redeploy, reportRevision, revisionsModel } from './revision';
 import { isRunning, type RevisionStatus } from '@fairlead/contracts';
-import { buildPush } from '../source/push';
-import { imageVersion } from '../source/image-reference';
-import type { Hosting } from '../source/source-rules';
+import { buildPush } from './push';
+import { imageVersion } from './image-reference';
+import type { Hosting } from './source-rules';
 
 const tenant = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
 const id = '01980000-0000-7000-8000-000000000001';

@@ -1,6 +1,6 @@
 import { isBuilt, type RevisionStatus, type Turns } from '@fairlead/contracts';
-import type { Deployment } from '../deployment/deployment';
-import type { DeploymentEvent } from '../deployment/deployment-events';
+import type { Deployment } from './deployment';
+import type { DeploymentEvent } from './deployment-events';
 
 /** Replacements in a row after which the next revision waits, so that pushes cannot keep a deployment from being ready. */
 const MOST_REPLACED = 3;
