@@ -7,7 +7,7 @@ const ENDINGS = [
 ];
 
 /** Earlier endings that some files still have. A renamed file takes one of ENDINGS, and this list becomes shorter. */
-const EARLIER = ['export', 'names'];
+const EARLIER = [];
 
 /** The ending of a path: `controller` of `libs/x/src/thing.controller.ts`, undefined when it has none. */
 function endingOf(path) {

@@ -7,6 +7,18 @@ export const paging = {
   offset: optional(note(int({ ge: 0 }), 'Number of items to skip: the `offset` that the previous page answered.'), 0),
 };
 
+/** The page that a request for a list asks for. */
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The items of a page, and true when there are more after it. */
+export interface Listed<T> {
+  readonly items: T[];
+  readonly more: boolean;
+}
+
 const pageOf = <T>(item: Schema<T>) => ({
   resources: note(list(item), 'The items of this page.'),
   offset: note(int(), 'The `offset` of the next page: the one of the request plus the number of items here.'),

@@ -1,14 +1,9 @@
-import { type Dialect, toWire } from '@fairlead/api';
+import { type Dialect, type Listed, type Page, toWire } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import type { RevisionStatus } from '@fairlead/contracts';
 import type { Source } from '../model/deployment-events';
 import type { RevisionRow } from './revision.projection';
-
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
 
 export interface DeploymentFilter {
   readonly name?: string;
@@ -21,12 +16,6 @@ export interface DeploymentFilter {
   readonly image_version?: string;
   readonly deployment_type?: string;
   readonly deployment_ids?: readonly string[];
-}
-
-/** Some of a list, and whether there is more after it. */
-export interface Listed<T> {
-  readonly items: T[];
-  readonly more: boolean;
 }
 
 /** Reads the tables that the view keeps. */

@@ -1,8 +1,8 @@
+import type { Listed, Page } from '@fairlead/api';
 import { type EventStore, idOf, load, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { DataSource, type Repository } from 'typeorm';
-import type { Listed, Page } from '../deployment/deployment.queries';
 import { type Listener, type ListenerEvent, listenerModel } from './listener';
 import { ListenerEntity } from './listener.entity';
 
