@@ -6,9 +6,6 @@ const ENDINGS = [
   ...['consumer', 'store', 'worker', 'service', 'client', 'options'],
 ];
 
-/** Earlier endings that some files still have. A renamed file takes one of ENDINGS, and this list becomes shorter. */
-const EARLIER = [];
-
 /** The ending of a path: `controller` of `libs/x/src/thing.controller.ts`, undefined when it has none. */
 function endingOf(path) {
   return /\.([^./\\]+)\.ts$/.exec(path)?.[1];
@@ -23,10 +20,10 @@ const rule = {
   create: (context) => ({
     Program(node) {
       const ending = endingOf(context.filename);
-      if (ending === undefined || ENDINGS.includes(ending) || EARLIER.includes(ending)) return;
+      if (ending === undefined || ENDINGS.includes(ending)) return;
       context.report({ node, messageId: 'unknown', data: { ending, list: 'tools/lint/file-names.cjs' } });
     },
   }),
 };
 
-module.exports = { EARLIER, endingOf, rule };
+module.exports = { endingOf, rule };

@@ -1,7 +1,7 @@
 export * from './model/change';
 export * from './model/deployment';
 export * from './model/deployment-events';
-export { DeploymentQueries, type DeploymentFilter, type Listed, type Page } from './deployment/deployment.queries';
+export { DeploymentQueries, type DeploymentFilter } from './deployment/deployment.queries';
 export { DeploymentsView } from './deployment/deployment.projection';
 export * from './deployments.module';
 export * from './model/deployments.options';

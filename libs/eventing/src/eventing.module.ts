@@ -17,8 +17,8 @@ import { Transports } from './transports';
 import type { KafkaLink } from './kafka/message';
 import { StoredBytes } from './workspaces/stored-bytes';
 import { Vault } from './vault/vault';
-import { DeletedGuard } from './followers/deleted.guard';
-import { ViewsGuard } from './followers/views.guard';
+import { DeletedGuard } from './followers/deleted-guard';
+import { ViewsGuard } from './followers/views-guard';
 import { WorkspaceRemovals } from './workspaces/workspace-removals';
 import { Workspaces } from './workspaces/workspaces';
 

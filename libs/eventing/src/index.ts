@@ -52,7 +52,7 @@ export * from './vault/vault';
 export * from './workspaces/workspace-removals';
 export * from './workspaces/workspaces';
 export type { LockedBucket } from './seals/locked-bucket';
-export { ViewsGuard } from './followers/views.guard';
+export { ViewsGuard } from './followers/views-guard';
 export * from './seals/seal-sender';
 export type { Lease } from './work-queue/lease';
 export { QueueWorker } from './work-queue/queue-worker';

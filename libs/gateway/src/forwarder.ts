@@ -39,7 +39,7 @@ const OWN_HEADERS = new Set([
 ]);
 
 /**
- * Cookies of console sessions, which are not forwarded (their names: `console-cookie.http.ts` of the access library).
+ * Cookies of console sessions, which are not forwarded (their names: `console-cookie.ts` of the access library).
  */
 const SESSION_COOKIE = /^(?:__Host-fairlead|fairlead-\d+)=/;
 

@@ -1,5 +1,5 @@
 import type { AdminKey } from './admin-key';
-import { consoleState } from './console/console.files';
+import { consoleState } from './console/console-files';
 import { FIRST_UPLOAD } from './first-upload';
 import type { Edge } from './edge';
 import type { Settings } from './settings/settings';

@@ -1,7 +1,7 @@
 import { SigningKeys } from '@fairlead/edge';
 import { type AdminKey, adminKey } from './admin-key';
-import { readConsole } from './console/console.files';
-import { consolePages } from './console/console.pages';
+import { readConsole } from './console/console-files';
+import { consolePages } from './console/console-pages';
 import { edgeModule } from './edge.module';
 import { StartProblem } from './problem';
 import type { Service } from './service';

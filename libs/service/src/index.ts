@@ -2,7 +2,7 @@ export { type AdminKey, adminKey } from './admin-key';
 export { startAlone } from './alone';
 export { apiRoutes } from './api-routes';
 export { banner, CONSOLE_MISSING } from './banner';
-export { consoleState } from './console/console.files';
+export { consoleState } from './console/console-files';
 export { type Edge, startEdge } from './edge';
 export { eventStoreDb, type OpenEventStore, openEventStore, placeOf } from './event-store/open-event-store';
 export { StartProblem } from './problem';

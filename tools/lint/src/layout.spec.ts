@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { EARLIER, endingOf } from '../file-names.cjs';
 import { filesIn } from './modules';
 
 const root = join(__dirname, '../../..');
@@ -95,11 +94,6 @@ describe('lint, of a file that imports', () => {
   it.each(PLANTED.map(([why, path, , rule], nth) => ({ why, path, rule, nth })))('$why: $rule', ({ rule, nth }) => {
     expect(violated[nth]).toEqual(rule === undefined ? [] : [rule]);
   });
-});
-
-it('names no earlier ending that no file has any more', () => {
-  const endings = new Set(files.filter((file) => /^libs\/[^/]+\/src\//.test(file)).map(endingOf));
-  expect(EARLIER.filter((ending) => !endings.has(ending))).toEqual([]);
 });
 
 const MOST = 25;

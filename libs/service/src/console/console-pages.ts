@@ -1,7 +1,7 @@
 import { takesCoding } from '@fairlead/api';
 import type { Pages } from '@fairlead/edge';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ConsoleFile, ConsoleFiles } from './console.files';
+import type { ConsoleFile, ConsoleFiles } from './console-files';
 
 /**
  * Content security policy of the console: it loads its own files, calls its own server, and evaluates no text as code.

@@ -9,8 +9,8 @@ import { Unauthorized } from '@fairlead/schema';
 import { Controller, Get, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
-import { readConsole } from './console.files';
-import { consolePages } from './console.pages';
+import { readConsole } from './console-files';
+import { consolePages } from './console-pages';
 
 @Controller()
 class Api {
