@@ -197,7 +197,10 @@ inBrowser('The console of programs that run on this machine', () => {
     const list = page.getByRole('region', { name: 'Revisions' });
     const [newest, live, first] = [1, 2, 3].map((at) => list.getByRole('row').nth(at));
     await newest!.getByText('Taken back', { exact: true }).waitFor();
-    await newest!.getByText(/^v3 was taken back, and v2 serves again: .*no production build$/).waitFor();
+    const why = await newest!.getByText(/^v3 was taken back, and v2 serves again: /).textContent();
+    expect(why).toMatch(
+      /: The program ended with exit code 1 \d+ s after it was deployed, last line: .*no production build$/,
+    );
     await live!.getByText('Live').waitFor();
     await first!.getByText('Superseded').waitFor();
     const back = page.getByRole('button', { name: 'Roll back to v1' });
