@@ -4,13 +4,21 @@ import tseslint from 'typescript-eslint';
 import circles from './tools/lint/circles.cjs';
 import docComments from './tools/lint/doc-comments.cjs';
 import fileNames from './tools/lint/file-names.cjs';
+import shortRoutes from './tools/lint/short-routes.cjs';
 import jest from './jest.config.js';
 import projects from './tools/nx/projects.cjs';
 
 const { DOMAINS, FOUNDATION } = projects;
 const { testTimeout } = jest;
 /** Rules of our own. */
-const fairlead = { rules: { circles: circles.rule, 'doc-comments': docComments.rule, 'file-names': fileNames.rule } };
+const fairlead = {
+  rules: {
+    circles: circles.rule,
+    'doc-comments': docComments.rule,
+    'file-names': fileNames.rule,
+    'short-routes': shortRoutes.rule,
+  },
+};
 
 /** Which of our libraries each folder may import; a domain never imports another domain. */
 const MAY_IMPORT = {
@@ -156,6 +164,7 @@ export default tseslint.config(
     },
     rules: {
       'boundaries/dependencies': ['error', { default: 'allow', policies }],
+      'fairlead/short-routes': 'error',
       // A function may be async only to turn what it throws into a rejection.
       '@typescript-eslint/require-await': 'off',
     },

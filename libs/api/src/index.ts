@@ -8,7 +8,7 @@ export {
   Scope,
   SCOPES,
 } from './route/access';
-export { answerTo, sendProblem, written } from './route/answer';
+export { answerTo, sendProblem, untilClosed, written } from './route/answer';
 export { Answers, asText } from './route/answers';
 export { Asset, isShared } from './route/asset';
 export { takesCoding } from './route/coding';

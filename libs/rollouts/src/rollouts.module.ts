@@ -17,6 +17,7 @@ import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { ProgramLogsController } from './logs/program-logs.controller';
+import { ProgramLogs } from './logs/program-logs.service';
 import { AppsWorker } from './steps/apps.worker';
 import { RolloutAttempts } from './steps/rollout-attempts.service';
 import { RolloutQueue } from './steps/rollout-queue.store';
@@ -63,6 +64,7 @@ export class RolloutsModule {
         RolloutLogs,
         LogQueries,
         HealthQueries,
+        ProgramLogs,
         CommandsService,
         RolloutAttempts,
         RolloutReports,

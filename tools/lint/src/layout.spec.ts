@@ -11,6 +11,12 @@ const REFUSED = [
   'One that',
 ];
 
+/** A class with a member whose body has a number of lines. */
+function routes(lines: number, decorator: string, head = 'async find()'): string {
+  return `${decorator}\nexport class Routes {\n  ${head} {\n${'    // One line.\n'.repeat(lines)}  }\n}\n`;
+}
+const NEST = `import { Controller } from '@nestjs/common';\n`;
+
 /** Texts as if they were files, and the one rule that each violates, if any. */
 const PLANTED: readonly (readonly [why: string, path: string, text: string, rule?: string])[] = [
   ['another domain', 'libs/audit/src/audit.queries.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
@@ -80,6 +86,27 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
     `export const later = import('./describe');`,
   ].map((text) => ['its importer', 'libs/api/src/route/access.ts', text, 'fairlead/circles'] as const),
   ['a file that does not import it', 'libs/api/src/route/describe.ts', `import './access';`],
+  ...[`@Controller()`, `@Controller('v1/things')`]
+    .flatMap((decorator) =>
+      ['async find()', 'private find()', 'find = () =>'].map((head) => [decorator, head] as const),
+    )
+    .flatMap(([decorator, head]) =>
+      ['libs/audit/src/audit.controller.ts', 'apps/gateway/src/routes.ts', 'libs/edge/src/a.spec.ts'].map(
+        (path) =>
+          [
+            `nothing more, with 11 lines in ${head} of ${decorator} in ${path}`,
+            path,
+            NEST + routes(11, decorator, head),
+            'fairlead/short-routes',
+          ] as const,
+      ),
+    ),
+  [
+    'nothing more, with ten lines in a method',
+    'libs/audit/src/audit.controller.ts',
+    NEST + routes(10, `@Controller('v1')`),
+  ],
+  ['nothing, with 11 lines in a method of another class', 'libs/audit/src/audited.ts', routes(11, '')],
   ['nothing, with a limit of time that fetch holds', 'tools/a.mjs', `fetch('/', { signal: AbortSignal.timeout(9) });`],
 ];
 

@@ -109,3 +109,13 @@ function pointTo({ type, loc, msg, input, ctx }: Problem) {
   const pointer = steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   return { detail: msg, in: part, pointer: `#${pointer}`, type, input, ...(ctx && { ctx }) };
 }
+
+/** Returns a signal that aborts when the client closes its connection. */
+export function untilClosed({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const leave = () => gone.abort(new Error('The client closed the connection.'));
+  // The client may have gone while its key was looked at: then its connection closes no more.
+  if (raw.destroyed) leave();
+  else raw.once('close', leave);
+  return gone.signal;
+}

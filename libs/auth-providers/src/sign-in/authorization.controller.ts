@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, untilClosed } from '@fairlead/api';
 import { type Infer, str } from '@fairlead/schema';
 import { Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -125,7 +125,6 @@ export class AuthorizationController {
     try {
       return shown(reply, signedIn(await finishing));
     } catch (error) {
-      if (!(error instanceof AuthorizationRefused) && !(error instanceof ProviderFailed)) throw error;
       return refusal(reply, error);
     }
   }
@@ -165,18 +164,13 @@ function signedIn({ provider }: { readonly provider: Pick<Provider, 'name'> }): 
   return page('Signed in', `${provider.name} is connected. You can close this window.`);
 }
 
-function refusal(reply: FastifyReply, error: AuthorizationRefused | ProviderFailed): string {
+/** Returns the page of a refusal. @throws every other error */
+function refusal(reply: FastifyReply, error: unknown): string {
+  if (!(error instanceof AuthorizationRefused) && !(error instanceof ProviderFailed)) throw error;
   void reply.code(error instanceof AuthorizationRefused ? 400 : 502);
   return shown(reply, page('Not signed in', error.message));
 }
 
 function wantedOf({ user_id, ls_user_id, agent_id, ...wanted }: Infer<typeof authenticateRequest>) {
   return { ...wanted, user_id: user_id ?? ls_user_id ?? null, agent_id: agent_id ?? null };
-}
-
-/** Aborts when the client goes away. */
-function untilClosed(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
 }

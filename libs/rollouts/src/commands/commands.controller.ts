@@ -1,4 +1,4 @@
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope, untilClosed } from '@fairlead/api';
 import type { Infer } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -30,12 +30,7 @@ export class CommandsController {
     @Body(commandRequest) body: CommandRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const gone = new AbortController();
-    const leave = () => gone.abort(new Error('The client closed the connection.'));
-    // The client may have gone while its key was looked at: then its connection closes no more.
-    if (reply.raw.destroyed) leave();
-    else reply.raw.once('close', leave);
-    const lines = await this.commands.run(context, deployment_id, body, gone.signal);
+    const lines = await this.commands.run(context, deployment_id, body, untilClosed(reply));
     void reply
       .header('content-type', 'application/jsonl; charset=utf-8')
       .header('cache-control', 'no-store')
