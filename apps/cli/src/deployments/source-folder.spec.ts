@@ -112,7 +112,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0;
       fc.pre(listed.length > 0);
       expect([...(await sourceFiles(folder)).files].sort()).toEqual(listed);
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: [[['b.txt/a', 'b/a/c'], ['b.txt/**/', 'b/**/ '], []]] },
   );
 });
 

@@ -81,16 +81,25 @@ function lines(text: string): string[] {
   return text.replace(/^\uFEFF/, '').split(/\r?\n/);
 }
 
+/** For Git, a pattern that ends with `**` and a slash names folders alone; `ignore` takes it for files in them too. */
+function asFolders(pattern: string): string {
+  return pattern.replace(/((?:^!?|\/)\*\*\/)( *)$/, '$1*/$2');
+}
+
 /** The grammar of `.gitignore`, with upper and lower case apart. */
 function gitPatterns(all: readonly string[]): Patterns {
   const options = { ignorecase: false };
-  const patterns = ignore(options).add([...all]);
+  const patterns = ignore(options).add(all.map(asFolders));
   return {
     decide: (path) => {
       const { ignored, unignored } = patterns.test(path);
       if (!ignored && !unignored) return undefined;
       const fits = (one: string) => (ignored || one.startsWith('!') ? one.slice(ignored ? 0 : 1) : '');
-      const line = all.findLast((one) => ignore(options).add(fits(one)).ignores(path));
+      const line = all.findLast((one) =>
+        ignore(options)
+          .add(asFolders(fits(one)))
+          .ignores(path),
+      );
       return { isIgnored: ignored, line: line ?? '' };
     },
   };
