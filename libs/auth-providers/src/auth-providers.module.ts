@@ -48,11 +48,7 @@ export class AuthProvidersModule implements OnModuleInit {
         TokenAccess,
         TokenCommands,
         TokenRefresher,
-        {
-          provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
-          inject: [Pool, Vault],
-        },
+        Idempotency.hashedBy(Vault),
       ],
     };
   }

@@ -90,11 +90,7 @@ export class DeploymentsModule implements OnModuleInit {
         SecretStore,
         UploadIntake,
         UploadUrls,
-        {
-          provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
-          inject: [Pool, Vault],
-        },
+        Idempotency.hashedBy(Vault),
       ],
     };
   }

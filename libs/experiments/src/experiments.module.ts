@@ -105,11 +105,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
       ],
       providers: [
         { provide: ExperimentLimits, useValue: new ExperimentLimits(limits) },
-        {
-          provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
-          inject: [Pool, Vault],
-        },
+        Idempotency.hashedBy(Vault),
         AwaitedFeedback,
         ComparativeExperimentCommands,
         Comparisons,

@@ -1,7 +1,6 @@
 import { Idempotency } from '@fairlead/api';
 import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
-import { Pool } from 'pg';
 import { CommitsModule } from './repositories/commits.module';
 import { remove } from './integration/integration';
 import { IntegrationCommands } from './integration/integration.commands';
@@ -53,11 +52,7 @@ export class IntegrationsModule implements OnModuleInit {
         PushBranches,
         IntegrationsView,
         Repositories,
-        {
-          provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
-          inject: [Pool, Vault],
-        },
+        Idempotency.hashedBy(Vault),
       ],
     };
   }

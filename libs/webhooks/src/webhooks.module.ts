@@ -57,11 +57,7 @@ export class WebhooksModule implements OnModuleInit {
         WebhookCommands,
         WebhookSecrets,
         WebhooksView,
-        {
-          provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
-          inject: [Pool, Vault],
-        },
+        Idempotency.hashedBy(Vault),
       ],
     };
   }

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequest, Conflict, Unprocessable } from '@fairlead/schema';
 import {
+  type Abstract,
   applyDecorators,
   type CallHandler,
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
+  type Provider,
   SetMetadata,
   type Type,
   UseInterceptors,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Pool } from 'pg';
+import { Pool } from 'pg';
 import { lastValueFrom, type Observable, of } from 'rxjs';
 import { answerTo } from './answer';
 import { ClaimedCommand, newCommandId } from './command';
@@ -41,6 +43,15 @@ interface Digests {
 /** Runs a write once per Idempotency-Key and tenant, and repeats its answer for 24 hours. */
 export class Idempotency {
   private purgedAt = 0;
+
+  /** Returns the provider for a module whose application provides `Pool`; `digests` is the class that makes the hashes. */
+  static hashedBy(digests: Abstract<Digests>): Provider {
+    return {
+      provide: Idempotency,
+      useFactory: (pool: Pool, hashes: Digests) => new Idempotency(pool, hashes),
+      inject: [Pool, digests],
+    };
+  }
 
   /** `lease`: milliseconds after which the key of a crashed process is free; a running process renews its lease. */
   constructor(
