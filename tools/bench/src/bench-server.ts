@@ -6,7 +6,8 @@ import { json } from 'node:stream/consumers';
 import { join } from 'node:path';
 
 const KEY = 'bench-admin-key-0123456789';
-const ENTRY = join(__dirname, '../../../apps/standalone/dist/main.js');
+const CHECKOUT = join(__dirname, '../../..');
+const ENTRY = 'apps/standalone/dist/main.js';
 
 /**
  * As `npm start` runs it: a large nursery, since most of what a request allocates is garbage when it has been answered,
@@ -21,17 +22,21 @@ export class BenchServer {
     private readonly child: ChildProcess,
   ) {}
 
-  /** Starts a server whose log is in the database, or at `eventStoreUrl`. `settings` are further environment variables. */
+  /**
+   * Starts a server whose log is in the database, or at `eventStoreUrl`. `settings` are further environment variables,
+   * `checkout` is the folder of another version that has been built.
+   */
   static async start(
     databaseUrl: string,
     dataDir: string,
     eventStoreUrl = '',
     settings: Readonly<Record<string, string>> = {},
+    checkout = CHECKOUT,
   ): Promise<BenchServer> {
     const port = await freePort();
     const stores = { DATABASE_URL: databaseUrl, FAIRLEAD_DATA_DIR: dataDir, EVENTSTORE_URL: eventStoreUrl };
     const env = { ...process.env, ...settings, ...stores, PORT: String(port) };
-    const child = spawn(process.execPath, [...process.execArgv, ...FLAGS, ENTRY], {
+    const child = spawn(process.execPath, [...process.execArgv, ...FLAGS, join(checkout, ENTRY)], {
       env: { ...env, FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'error', EXECUTOR: 'record' },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

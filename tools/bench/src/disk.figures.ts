@@ -60,6 +60,8 @@ interface Relation {
   /** Columns of an index. */
   readonly columns: string;
   readonly bytes: number;
+  /** Bytes of its large values, which are a part of `bytes`. */
+  readonly toast: number;
 }
 
 function per(bytes: number): string {
@@ -67,15 +69,15 @@ function per(bytes: number): string {
 }
 
 /** Every table and index of the database with its size, large ones first. */
-async function sizes(url: string): Promise<Relation[]> {
+export async function sizes(url: string): Promise<Relation[]> {
   const text = await psql(
     url,
     `select coalesce(json_agg(found order by found.bytes desc), '[]') from (
        select t.relname as table, t.relname as name, '' as columns,
-         pg_table_size(t.oid) as bytes
+         pg_table_size(t.oid) as bytes, coalesce(pg_table_size(nullif(t.reltoastrelid, 0)), 0) as toast
        from pg_class t where t.relkind = 'r' and t.relnamespace = 'public'::regnamespace
        union all
-       select t.relname, i.relname, regexp_replace(pg_get_indexdef(i.oid), '^.* USING ', ''), pg_relation_size(i.oid)
+       select t.relname, i.relname, regexp_replace(pg_get_indexdef(i.oid), '^.* USING ', ''), pg_relation_size(i.oid), 0
        from pg_index x join pg_class t on t.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
        where t.relkind = 'r' and t.relnamespace = 'public'::regnamespace
      ) found`,
@@ -83,14 +85,19 @@ async function sizes(url: string): Promise<Relation[]> {
   return JSON.parse(text) as Relation[];
 }
 
-/** The body of one experiment: about 300 bytes of inputs and outputs in a row, and two scores. */
-function smallBody(experiment: number): Buffer {
+/** Returns a function that makes texts of so many words, in an order that looks random: they compress as other texts do. */
+export function words(): (count: number) => string {
   let seed = 1;
-  const text = (words: number) =>
-    Array.from({ length: words }, () => {
+  return (count) =>
+    Array.from({ length: count }, () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
       return WORDS[(seed >>> 16) % WORDS.length]!;
     }).join(' ');
+}
+
+/** The body of one experiment: about 300 bytes of inputs and outputs in a row, and two scores. */
+function smallBody(experiment: number): Buffer {
+  const text = words();
   const results = Array.from({ length: ROWS }, (_, n) => {
     const start = Date.UTC(2026, 0, 1) + n * 1000;
     return {

@@ -27,7 +27,10 @@ export async function uploadFigures(server: BenchServer, databaseUrl: string, fo
     const ready = await seconds(() => JSON.parse(text) as unknown);
     const parsed = await seconds(() => JSON.parse(body.toString()) as unknown);
     const { answered, stored, session } = await uploaded(server, body);
-    const copied = await copyTime(databaseUrl, session, folder);
+    const copied = await copyTime(databaseUrl, folder, {
+      runs: await runsOf(databaseUrl, session),
+      feedback: `select * from feedback where session_id = '${session}'`,
+    });
     const rows = ROWS * (1 + SCORES_PER_ROW);
     answers.push(answered / parsed);
     stores.push(copied / stored);
@@ -126,9 +129,8 @@ export async function uploaded(server: BenchServer, body: Buffer): Promise<Uploa
   return { answered, stored, session };
 }
 
-/** Rows as a reader sees them: a run whose inputs are those of its example holds them once more. */
-async function rowsOf(databaseUrl: string, table: string, session: string): Promise<string> {
-  if (table !== 'runs') return `select * from ${table} where session_id = '${session}'`;
+/** Returns a query for runs as a reader sees them: a run whose inputs are those of its example holds them once more. */
+async function runsOf(databaseUrl: string, session: string): Promise<string> {
   const columns = await psql(
     databaseUrl,
     `select string_agg(case column_name when 'inputs' then 'coalesce(r.inputs, e.inputs)' else 'r.' || column_name end,
@@ -138,16 +140,20 @@ async function rowsOf(databaseUrl: string, table: string, session: string): Prom
     and e.valid_from = r.example_from where r.session_id = '${session}'`.replaceAll('\n', ' ');
 }
 
-/** Seconds psql takes to COPY the runs and scores of a session into tables with the same columns and indexes. */
-async function copyTime(databaseUrl: string, session: string, folder: string): Promise<number> {
-  const tables = ['runs', 'feedback'];
+/** Seconds psql takes to COPY the rows of queries into tables with the same columns and indexes; `rows` is by the table. */
+export async function copyTime(
+  databaseUrl: string,
+  folder: string,
+  rows: Readonly<Record<string, string>>,
+): Promise<number> {
+  const tables = Object.keys(rows);
   const file = (table: string) => join(folder, `${table}.copy`);
   for (const table of tables) {
     await psql(
       databaseUrl,
       `drop table if exists bench_${table}`,
       `create table bench_${table} (like ${table} including all)`,
-      `\\copy (${await rowsOf(databaseUrl, table, session)}) to '${file(table)}'`,
+      `\\copy (${rows[table]}) to '${file(table)}'`,
     );
   }
   const took = await seconds(async () => {

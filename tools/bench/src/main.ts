@@ -13,6 +13,7 @@ import { listFigure, pagesFigure, patchFigures } from './deployments.figures';
 import { diskFigures } from './disk.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
+import { liveFigures } from './live.figures';
 import { appendFigures, replayFigure } from './log.figures';
 import { missing, psql } from './programs';
 import { storesFigures } from './stores.figures';
@@ -26,7 +27,7 @@ type Report = (figures: Figure | Figure[]) => void;
 
 /** Groups of figures that need the whole service, in the order in which they are measured. */
 const OF_THE_SERVICE = ['list', 'pages', 'patch', 'upload', 'large', 'compare', 'writes', 'console'];
-const GROUPS = [...OF_THE_SERVICE, 'append', 'replay', 'tools', 'disk', 'calls', 'stores'];
+const GROUPS = [...OF_THE_SERVICE, 'append', 'replay', 'tools', 'disk', 'live', 'calls', 'stores'];
 
 /** Measures the groups asked for, those of the whole service first, then those of the log on a database of its own. */
 async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
@@ -72,6 +73,7 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
       return Object.assign(new URL(server.url), { pathname: name }).href;
     };
     if (wanted('disk')) report(await diskFigures(await emptyDatabase('bench_disk'), join(folder, 'disk')));
+    if (wanted('live')) report(await liveFigures(emptyDatabase, folder));
     if (wanted('calls')) {
       const databases = {
         postgres: await emptyDatabase('bench_calls'),
@@ -116,9 +118,11 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const absent = missing('psql', 'pgbench');
+  const absent = missing('psql', 'pgbench', 'zstd');
   if (absent.length > 0) {
-    console.error(`The limits are measured with ${absent.join(' and ')}: install PostgreSQL's client programs first.`);
+    console.error(
+      `The limits are measured with ${absent.join(' and ')}: install PostgreSQL's client programs and zstd first.`,
+    );
     process.exitCode = 1;
     return;
   }
