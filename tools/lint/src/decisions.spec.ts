@@ -27,7 +27,7 @@ const VERBS = [
 ];
 const VERB = new RegExp(`\\b(?:${VERBS.join('|')})\\b`);
 
-const STATUS = /^\d{4}-\d\d-\d\d · (?:accepted|superseded by \[\d+\]\(\d{4}-[\w-]+\.md\))(?:[;,] .+)?$/;
+const STATUS = /^\d{4}-\d\d-\d\d · (?:accepted|proposed|superseded by \[\d+\]\(\d{4}-[\w-]+\.md\))(?:[;,] .+)?$/;
 
 /** The rules that a record breaks. */
 function faults(name: string, text: string, listed: string): string[] {
@@ -38,8 +38,9 @@ function faults(name: string, text: string, listed: string): string[] {
   if (words.split(' ').length < 4 || !VERB.test(words) || /[.?]$/.test(words)) found.push('its title says no decision');
   if (empty !== '' || !STATUS.test(status)) found.push('its third line is no date and status');
   const entry = `${number}. [${words}](${name})`;
-  const entries = status.includes(' · superseded') ? [`${entry} (superseded)`] : [entry];
-  if (!entries.some((line) => listed.split('\n').includes(line))) found.push('the list has another title for it');
+  const mark = /· (superseded|proposed)/.exec(status)?.[1];
+  if (!listed.split('\n').includes(mark ? `${entry} (${mark})` : entry))
+    found.push('the list has another title for it');
   return found;
 }
 
@@ -55,6 +56,7 @@ it.each([
   ['# 7. Many doors\n\n2026-11-20 · accepted\n', ['no decision', 'the list']],
   ['# 7. A log has one order\n\nAccepted in November.\n', ['no date and status']],
   ['# 7. A log has one order\n\n2026-11-20 · superseded\n', ['no date and status', 'the list']],
+  ['# 7. A log has one order\n\n2026-11-20 · proposed\n', ['the list']],
   ['# 7. A log has one order\n\n2026-11-20 · superseded by [8](0008-two.md)\n', ['the list']],
 ])('%j breaks %j', (text, expected) => {
   const found = faults('0007-one.md', text, '7. [A log has one order](0007-one.md)\n');
