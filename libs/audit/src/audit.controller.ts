@@ -1,46 +1,11 @@
 import { actorNames, EventStore, LogSigner } from '@fairlead/eventing';
 import { type Actor, Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
-import {
-  BadRequest,
-  canonicalUuid,
-  csv,
-  datetime,
-  Forbidden,
-  int,
-  literal,
-  note,
-  object,
-  optional,
-  str,
-  uuid,
-  type Infer,
-} from '@fairlead/schema';
+import { BadRequest, canonicalUuid, Forbidden, type Infer } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { apiActivity } from './activity';
-import { auditLog, keySet } from './audit.answers.schema';
+import { auditLog, auditQuery, keySet } from './audit.schema';
 import { auditView } from './audit.projection';
 import { AuditQueries, type Entry, type Place } from './audit.queries';
-
-const MOST_OPERATIONS = 100;
-
-const auditQuery = object({
-  limit: note(optional(int({ ge: 1, le: 100 }), 10), 'Largest number of entries in the answer.'),
-  cursor: note(optional(str()), 'The `cursor` of the previous page; absent: the newest entries.'),
-  workspace_id: note(optional(uuid()), 'The workspace of the request; another one is answered 403.'),
-  start_time: note(optional(datetime()), 'Only entries from this time on.'),
-  end_time: note(optional(datetime()), 'Only entries up to this time.'),
-  operations: note(
-    optional(csv(str(), { max: MOST_OPERATIONS })),
-    'Only these operations, such as `delete_deployment`; separated by commas, or repeated.',
-  ),
-  actor: note(optional(uuid()), 'Only what this API key did, by its `id`.'),
-  resource_id: note(optional(str()), 'Only what was done to the resource with this identifier.'),
-  request_id: note(optional(str()), 'Only what the request with this `x-request-id` did.'),
-  outcome: note(
-    optional(literal(['success', 'refused'])),
-    '`success`: only what was done. `refused`: only attempts that were answered 401 or 403.',
-  ),
-});
 
 /** Routes of the audit log: what was done in a workspace, and what was refused. */
 @Area('Audit')

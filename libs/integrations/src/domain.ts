@@ -1,7 +1,7 @@
 import type { ReadModel } from '@fairlead/eventing';
 import type { MigrationClass } from '@fairlead/postgres';
 import { IntegrationEntity } from './integration/integration.entity';
-import { integrationsProjection } from './integration/integrations.projection';
+import { integrationsProjection } from './integration/integration.projection';
 import * as tables from './migrations/integration-tables';
 
 /** Describe the table of integrations. */

@@ -7,7 +7,8 @@ import { IntegrationCommands } from './integration/integration.commands';
 import { IntegrationsConsumer } from './integrations.consumer';
 import { IntegrationsController } from './integration/integrations.controller';
 import { IntegrationsOptions } from './integration/integrations.options';
-import { INTEGRATIONS_VIEW, integrationsProjection, IntegrationsView } from './integration/integrations.projection';
+import { INTEGRATIONS_VIEW, integrationsProjection } from './integration/integration.projection';
+import { IntegrationQueries } from './integration/integration.queries';
 import { Repositories } from './repositories/repositories.service';
 import { RepositoriesController } from './repositories/repositories.controller';
 import { BranchHeads } from './deliveries/branch-head.worker';
@@ -29,7 +30,7 @@ export class IntegrationsModule implements OnModuleInit {
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
     private readonly commands: IntegrationCommands,
-    private readonly view: IntegrationsView,
+    private readonly queries: IntegrationQueries,
   ) {}
 
   static register(options = new IntegrationsOptions()): DynamicModule {
@@ -50,7 +51,7 @@ export class IntegrationsModule implements OnModuleInit {
         HostDeliveryQueries,
         DeliveryStore,
         PushBranches,
-        IntegrationsView,
+        IntegrationQueries,
         Repositories,
         Idempotency.hashedBy(Vault),
       ],
@@ -61,7 +62,8 @@ export class IntegrationsModule implements OnModuleInit {
     this.removals.register('integrations', 'system:integrations', [
       {
         view: INTEGRATIONS_VIEW,
-        find: async (tenant, limit) => (await this.view.list(tenant, { limit, offset: 0 })).items.map(({ id }) => id),
+        find: async (tenant, limit) =>
+          (await this.queries.list(tenant, { limit, offset: 0 })).items.map(({ id }) => id),
         remove: (caller, id) => this.commands.change(caller, id, remove),
       },
     ]);

@@ -2,7 +2,7 @@ import type { BatchHandler, ReadModel, Recorded } from '@fairlead/eventing';
 import type { MigrationClass } from '@fairlead/postgres';
 import { WebhookEntity } from './webhook/webhook.entity';
 import type { WebhookEvent } from './webhook/webhook';
-import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook-rows.queries';
+import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook.projection';
 import * as tables from './migrations/webhook-tables';
 
 /** Describe the table of webhooks. */

@@ -1,7 +1,7 @@
 import type { Infer } from '@fairlead/schema';
 import type { Health } from './deliveries/target.store';
 import type { Webhook } from './webhook/webhook';
-import type { webhookWithSecret } from './webhook/webhooks.answers.schema';
+import type { webhookWithSecret } from './webhook/webhook.schema';
 
 /** Returns a webhook as answers show it, without its secret. */
 export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: Health) {

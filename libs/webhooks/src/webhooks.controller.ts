@@ -23,10 +23,17 @@ import { webhookRecord } from './record';
 import { HEALTHY, TargetTable } from './deliveries/target.store';
 import { patch, renews, type Webhook, type WebhookEvent } from './webhook/webhook';
 import { WebhookCommands } from './webhook/webhook.commands';
-import { webhook as webhookShape, webhooksPage, webhookWithSecret } from './webhook/webhooks.answers.schema';
+import {
+  addRequest,
+  patchRequest,
+  webhook as webhookShape,
+  webhookPath,
+  webhooksPage,
+  webhooksQuery,
+  webhookWithSecret,
+} from './webhook/webhook.schema';
 import { WebhooksOptions } from './webhook/webhooks.options';
-import { addRequest, patchRequest, webhookPath, webhooksQuery } from './webhook/webhooks.schema';
-import { WEBHOOKS_VIEW } from './webhook/webhook-rows.queries';
+import { WEBHOOKS_VIEW } from './webhook/webhook.projection';
 import { WebhooksView } from './webhooks.projection';
 
 @Area('Webhooks')

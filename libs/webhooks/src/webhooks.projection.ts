@@ -5,7 +5,7 @@ import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
 import { PUBLISHED } from './webhook/public-event';
 import { type Health, healthOf, type HealthRow, TargetTable } from './deliveries/target.store';
 import { renews, type Webhook, type WebhookEvent } from './webhook/webhook';
-import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook-rows.queries';
+import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook.projection';
 
 const OWN = new Set<string>(WEBHOOK_EVENTS);
 

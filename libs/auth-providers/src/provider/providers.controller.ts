@@ -7,7 +7,7 @@ import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/com
 import type { FastifyReply } from 'fastify';
 import { AuthProvidersOptions } from '../oauth/auth-providers.options';
 import { McpDiscovery } from './mcp-discovery.client';
-import { provider as answered } from '../oauth/oauth.answers.schema';
+import { provider as answered } from '../oauth/oauth.schema';
 import { OAuthQueries } from '../oauth/oauth.queries';
 import { OAUTH_VIEW } from '../oauth/oauth.projection';
 import { type Provider, providerRecord, redirectUri } from '../oauth/provider';

@@ -4,7 +4,7 @@ import { type Infer, str } from '@fairlead/schema';
 import { Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AuthorizationFlow } from './authorization.service';
-import { type Authentication, authentication, finished, type Waited, waited } from '../oauth/oauth.answers.schema';
+import { type Authentication, authentication, finished, type Waited, waited } from '../oauth/oauth.schema';
 import { AuthorizationRefused } from './authorization.errors';
 import { ProviderFailed } from '../oauth/provider.errors';
 import { OAUTH_VIEW } from '../oauth/oauth.projection';

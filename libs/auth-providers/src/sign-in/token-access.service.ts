@@ -3,7 +3,7 @@ import type { CommandContext } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import { Injectable } from '@nestjs/common';
 import { AuthProvidersOptions } from '../oauth/auth-providers.options';
-import type { Authentication, Waited } from '../oauth/oauth.answers.schema';
+import type { Authentication, Waited } from '../oauth/oauth.schema';
 import { OAUTH_VIEW } from '../oauth/oauth.projection';
 import { OAuthQueries } from '../oauth/oauth.queries';
 import type { Provider } from '../oauth/provider';

@@ -4,7 +4,7 @@ import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Sc
 import { canonicalUuid, type Infer, list } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { ConnectionNotFound, TokenNotFound } from '../oauth/token.errors';
-import { connection, connections, removedTokens, tokenRecord, tokenStatus } from '../oauth/oauth.answers.schema';
+import { connection, connections, removedTokens, tokenRecord, tokenStatus } from '../oauth/oauth.schema';
 import { connectionRecord, OAuthQueries, type TokenFilter } from '../oauth/oauth.queries';
 import { OAUTH_VIEW } from '../oauth/oauth.projection';
 import { ProviderCommands } from '../provider/provider.commands';

@@ -3,7 +3,7 @@ import type { Infer } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { IntegrationCommands } from '../integration/integration.commands';
 import { DeliverySettled } from '../integration/integration.errors';
-import { integrationPath } from '../integration/integrations.schema';
+import { integrationPath } from '../integration/integration.schema';
 import { deliveries, deliveriesQuery, delivery, deliveryPath } from './deliveries.schema';
 import { DeliveryIntake } from './delivery-intake.service';
 import { HostDeliveryQueries } from './host-delivery.queries';

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { CredentialsStore } from '../integration/credentials.store';
 import { IntegrationNotFound } from '../integration/integration.errors';
 import { IntegrationCommands } from '../integration/integration.commands';
-import { integrationPath } from '../integration/integrations.schema';
+import { integrationPath } from '../integration/integration.schema';
 import { received } from './deliveries.schema';
 import { DeliveryIntake } from './delivery-intake.service';
 

@@ -14,7 +14,7 @@ import {
   remove,
 } from './integration';
 import { IntegrationsOptions } from './integrations.options';
-import { type addRequest, type changeRequest, credentialsOf } from './integrations.schema';
+import { type addRequest, type changeRequest, credentialsOf } from './integration.schema';
 import { publicHost } from './provider';
 
 type IntegrationChanged = Promise<Changed<Integration, IntegrationEvent>>;

@@ -18,9 +18,16 @@ import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/com
 import type { FastifyReply } from 'fastify';
 import type { Integration } from './integration';
 import { IntegrationCommands } from './integration.commands';
-import { integration, integrations } from './integrations.answers.schema';
-import { addRequest, changeRequest, integrationPath, integrationsQuery } from './integrations.schema';
-import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.projection';
+import {
+  addRequest,
+  changeRequest,
+  integration,
+  integrationPath,
+  integrations,
+  integrationsQuery,
+} from './integration.schema';
+import { INTEGRATIONS_VIEW } from './integration.projection';
+import { IntegrationQueries } from './integration.queries';
 import { integrationRecord } from './record';
 
 @Area('Integrations')
@@ -28,7 +35,7 @@ import { integrationRecord } from './record';
 export class IntegrationsController {
   constructor(
     private readonly commands: IntegrationCommands,
-    private readonly view: IntegrationsView,
+    private readonly queries: IntegrationQueries,
   ) {}
 
   @Get()
@@ -40,7 +47,7 @@ export class IntegrationsController {
     @Query(integrationsQuery) page: Infer<typeof integrationsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { items, more } = await this.view.list(context.tenantId, page);
+    const { items, more } = await this.queries.list(context.tenantId, page);
     const offset = page.offset + items.length;
     if (more) linkNext(reply, offset);
     return { resources: items.map(integrationRecord), offset };

@@ -3,9 +3,9 @@ import { type Infer, list } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { IntegrationCommands } from '../integration/integration.commands';
-import { installation, repository } from '../integration/integrations.answers.schema';
-import { integrationPath } from '../integration/integrations.schema';
-import { INTEGRATIONS_VIEW, IntegrationsView } from '../integration/integrations.projection';
+import { installation, integrationPath, repository } from '../integration/integration.schema';
+import { INTEGRATIONS_VIEW } from '../integration/integration.projection';
+import { IntegrationQueries } from '../integration/integration.queries';
 import { installRecord, repositoryRecord } from '../integration/record';
 import { Repositories } from './repositories.service';
 
@@ -15,7 +15,7 @@ import { Repositories } from './repositories.service';
 export class RepositoriesController {
   constructor(
     private readonly commands: IntegrationCommands,
-    private readonly view: IntegrationsView,
+    private readonly queries: IntegrationQueries,
     private readonly repositories: Repositories,
   ) {}
 
@@ -25,7 +25,7 @@ export class RepositoriesController {
   @Describe({ summary: 'List integrations to choose from' })
   @Answers({ 200: list(installation) })
   async install(@Context() context: CommandContext) {
-    const { items } = await this.view.list(context.tenantId);
+    const { items } = await this.queries.list(context.tenantId);
     return items.map(installRecord);
   }
 

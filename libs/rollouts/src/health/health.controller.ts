@@ -2,7 +2,7 @@ import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { logPath } from '../logs/log.schema';
-import { health } from './health.answers.schema';
+import { health } from './health.schema';
 import { HealthQueries } from './health.queries';
 
 @Area('Deployments')

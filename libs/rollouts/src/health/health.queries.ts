@@ -4,7 +4,7 @@ import { Executor, ExecutorUnreachable, StepFailed } from '@fairlead/executors';
 import { controlFailure, type Host } from '../rollout/host';
 import type { Deployed } from '../rollout/target';
 import { RolloutReports } from '../rollout/rollout-reports.service';
-import type { DeploymentHealth } from './health.answers.schema';
+import type { DeploymentHealth } from './health.schema';
 import { unknown, verdictOn, verdictUnseen } from './verdict';
 
 /** Milliseconds for which an executor may look. */

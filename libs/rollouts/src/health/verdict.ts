@@ -1,6 +1,6 @@
 import type { Deployed } from '../rollout/target';
 import { crashLoops, type ProcessHealth } from '@fairlead/executors';
-import type { DeploymentHealth } from './health.answers.schema';
+import type { DeploymentHealth } from './health.schema';
 
 type Verdict = Pick<DeploymentHealth, 'state' | 'detail'>;
 

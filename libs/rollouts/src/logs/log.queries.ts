@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import type { LogLine } from './log.answers.schema';
+import type { LogLine, LogQuery } from './log.schema';
 import { RevisionMissing } from '../rollout/rollout.errors';
 import type { LogPhase } from './rollout-logs.store';
-import type { LogQuery } from './log.schema';
 import { RolloutReports } from '../rollout/rollout-reports.service';
 
 /** Which log: of one revision, or of all of the deployment. */

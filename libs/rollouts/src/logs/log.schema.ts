@@ -1,4 +1,18 @@
-import { datetime, type Infer, int, literal, note, object, optional, str, union, uuid } from '@fairlead/schema';
+import {
+  datetime,
+  type Infer,
+  int,
+  list,
+  literal,
+  note,
+  nullable,
+  object,
+  optional,
+  str,
+  timestamp,
+  union,
+  uuid,
+} from '@fairlead/schema';
 
 const LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
 const lower = Object.fromEntries(LEVELS.map((level) => [level.toLowerCase(), level]));
@@ -44,4 +58,21 @@ export const programLogQuery = object({
     optional(int({ ge: 0, le: 60 }), 0),
     'Longest time to wait for a line, in seconds, while there is none. With `order` `asc` only.',
   ),
+});
+
+const line = object('LogLine', {
+  id: note(str(), 'Identifier of the line.'),
+  timestamp: note(timestamp(), 'When the line was written.'),
+  level: note(
+    literal(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']),
+    'What the line of a program tells of itself. Else `INFO` for standard output, `WARNING` for standard error.',
+  ),
+  message: note(str(), 'Text of the line, at most 16,384 characters; values of secrets are `[redacted]`.'),
+});
+
+export type LogLine = Infer<typeof line>;
+
+export const logs = object('LogsPage', {
+  logs: note(list(line), 'Lines in the order that was asked for.'),
+  next_offset: note(nullable(str()), 'Value for `offset` to get the next page; null when this one is empty.'),
 });

@@ -1,9 +1,8 @@
 import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
 import type { Infer } from '@fairlead/schema';
 import { Controller, HttpCode, Post } from '@nestjs/common';
-import { logs } from './log.answers.schema';
+import { logPath, logQuery, logs, revisionLogPath } from './log.schema';
 import { LogQueries } from './log.queries';
-import { logPath, logQuery, revisionLogPath } from './log.schema';
 
 /** The build and deploy logs of a deployment, which these paths call a project. */
 @Area('Logs')

@@ -2,8 +2,7 @@ import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope } 
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { logs } from './log.answers.schema';
-import { logPath, programLogQuery } from './log.schema';
+import { logPath, logs, programLogQuery } from './log.schema';
 import type { ProgramLogQuery } from './program-lines';
 import { ProgramLogs } from './program-logs.service';
 

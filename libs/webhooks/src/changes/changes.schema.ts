@@ -1,5 +1,5 @@
 import { anyObject, bool, csv, int, list, note, object, optional, str, timestamp } from '@fairlead/schema';
-import { subscription } from '../webhook/webhooks.schema';
+import { subscription } from '../webhook/webhook.schema';
 
 const MOST = 100;
 const LONGEST_ID = 128;

@@ -4,9 +4,8 @@ import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { DeliveryQueries } from './delivery.queries';
 import { DeliveryTable } from './delivery.store';
 import { WebhookCommands } from '../webhook/webhook.commands';
-import { deliveriesPage, delivery } from '../webhook/webhooks.answers.schema';
-import { deliveriesQuery, deliveryPath, webhookPath } from '../webhook/webhooks.schema';
-import { WEBHOOKS_VIEW } from '../webhook/webhook-rows.queries';
+import { deliveriesPage, deliveriesQuery, delivery, deliveryPath, webhookPath } from '../webhook/webhook.schema';
+import { WEBHOOKS_VIEW } from '../webhook/webhook.projection';
 
 /** Serves the log of deliveries to a webhook, and sends deliveries again. */
 @Area('Webhooks')

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import type { DeliveryStatus } from '../webhook/webhooks.answers.schema';
+import type { DeliveryStatus } from '../webhook/webhook.schema';
 import { DeliveryNotFound } from './delivery.errors';
 
 /** A page and filter of the deliveries of a webhook. */

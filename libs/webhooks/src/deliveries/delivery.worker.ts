@@ -7,7 +7,7 @@ import { judge } from './retry-schedule';
 import { TargetTable } from './target.store';
 import { disable, webhookModel } from '../webhook/webhook';
 import { WebhooksOptions } from '../webhook/webhooks.options';
-import { WEBHOOKS_VIEW } from '../webhook/webhook-rows.queries';
+import { WEBHOOKS_VIEW } from '../webhook/webhook.projection';
 
 /** Time after which a target gives way to waiting ones (ms). */
 const TURN_MS = 5000;

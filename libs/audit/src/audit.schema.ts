@@ -1,17 +1,41 @@
 import {
   anyObject,
   bool,
+  csv,
+  datetime,
   int,
   list,
   literal,
   note,
   nullable,
   object,
+  optional,
   str,
   timestamp,
   unused,
   uuid,
 } from '@fairlead/schema';
+
+const MOST_OPERATIONS = 100;
+
+export const auditQuery = object({
+  limit: note(optional(int({ ge: 1, le: 100 }), 10), 'Largest number of entries in the answer.'),
+  cursor: note(optional(str()), 'The `cursor` of the previous page; absent: the newest entries.'),
+  workspace_id: note(optional(uuid()), 'The workspace of the request; another one is answered 403.'),
+  start_time: note(optional(datetime()), 'Only entries from this time on.'),
+  end_time: note(optional(datetime()), 'Only entries up to this time.'),
+  operations: note(
+    optional(csv(str(), { max: MOST_OPERATIONS })),
+    'Only these operations, such as `delete_deployment`; separated by commas, or repeated.',
+  ),
+  actor: note(optional(uuid()), 'Only what this API key did, by its `id`.'),
+  resource_id: note(optional(str()), 'Only what was done to the resource with this identifier.'),
+  request_id: note(optional(str()), 'Only what the request with this `x-request-id` did.'),
+  outcome: note(
+    optional(literal(['success', 'refused'])),
+    '`success`: only what was done. `refused`: only attempts that were answered 401 or 403.',
+  ),
+});
 
 /** Ids, names and words of the OCSF schema, https://schema.ocsf.io, class API Activity. */
 const activity = object('ApiActivity', {

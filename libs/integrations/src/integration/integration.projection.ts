@@ -1,9 +1,6 @@
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
-import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { DataSource, type Repository } from 'typeorm';
 import { type Integration, type IntegrationEvent, integrationModel } from './integration';
-import { IntegrationEntity } from './integration.entity';
 
 /** Name of the follower that keeps this view. */
 export const INTEGRATIONS_VIEW = 'integrations.view';
@@ -16,27 +13,6 @@ export const integrationsProjection: Projection = {
     for (const event of events as Recorded<IntegrationEvent>[]) await apply(event, tx);
   },
 };
-
-/** Queries of the table `integrations`. */
-@Injectable()
-export class IntegrationsView {
-  private readonly integrations: Repository<IntegrationEntity>;
-
-  constructor(db: DataSource) {
-    this.integrations = db.getRepository(IntegrationEntity);
-  }
-
-  /** Returns a page of a tenant's integrations, the newest first; all of them without a page. */
-  async list(tenantId: string, page?: { readonly limit: number; readonly offset: number }) {
-    const rows = await this.integrations.find({
-      where: { tenant_id: tenantId },
-      order: { created_at: 'desc', id: 'desc' },
-      ...(page && { take: page.limit + 1, skip: page.offset }),
-    });
-    const found = rows.map(({ state }) => state);
-    return { items: page ? found.slice(0, page.limit) : found, more: page !== undefined && found.length > page.limit };
-  }
-}
 
 async function apply(event: Recorded<IntegrationEvent>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
