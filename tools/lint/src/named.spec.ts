@@ -25,6 +25,8 @@ function isMissing(name: string): boolean {
 
 /** The paths and files that the prose of a page names as code, and the settings that the page names, that do not exist. */
 function unknownIn(page: string): string[] {
+  // A proposed decision names what is to come.
+  if (/^\d{4}-\d\d-\d\d · proposed/m.test(page)) return [];
   const spans = [...page.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`\n]+)`/g)].map(([, span]) => span!);
   const isFile = (span: string) =>
     /^(?:apps|docker|docs|libs|tools)\/[\w./-]+$|^\w[\w.-]*(?:-[\w.]+|\.\w+)\.(?:[cm]?ts|[cm]js)$/.test(span);
@@ -44,4 +46,5 @@ it('finds what does not exist', () => {
   const page =
     '`libs/nowhere/src`, `libs/schema/`, `no-such-file.spec.ts`, `handle.ts`, `NO_SUCH_SETTING=1`, `LOG_LEVEL`';
   expect(unknownIn(page)).toEqual(['libs/nowhere/src', 'no-such-file.spec.ts', 'NO_SUCH_SETTING']);
+  expect(unknownIn('# 1. A title\n\n2026-11-26 · proposed\n\n`libs/to-come`')).toEqual([]);
 });
