@@ -53,12 +53,12 @@ export class Installation {
     return new ServiceProcess('standalone', this.settings, preload);
   }
 
-  /** Sends a request of the operator, with JSON when there is a body. */
-  fetch(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
+  /** Sends a request of the operator, with JSON when there is a body; a text is sent as it is. */
+  fetch(method: string, path: string, body?: object | string, headers: Readonly<Record<string, string>> = {}) {
     return fetch(this.url + path, {
       method,
       headers: { 'x-api-key': OPERATOR, ...(body && { 'content-type': 'application/json' }), ...headers },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   }
 

@@ -12,6 +12,7 @@ import {
   sessionSubject,
   shownMetadata,
   sortedBy,
+  textsOf,
   usedBy,
 } from './model';
 import { allSessions, type Feedback, iso, micros, type Run, type Session, type Things } from './things';
@@ -222,11 +223,11 @@ export class Answers {
 
   private expectedExamples(query: Of<'examples'>): string[] {
     const found = this.things.examples.filter((example) => {
-      const { inputs, outputs, splits } = example;
-      const texts = [JSON.stringify(inputs), outputs && JSON.stringify(outputs)];
+      const { inputs, outputs, splits, writer } = example;
+      const texts = [inputs, outputs].flatMap((json) => textsOf(json, writer));
       return (
         (query.filter === undefined || matches(query.filter, exampleSubject(example))) &&
-        (query.texts ?? []).every((text) => texts.some((one) => one !== null && contains(one, text))) &&
+        (query.texts ?? []).every((text) => texts.some((one) => contains(one, text))) &&
         (query.metadata === undefined || includes(shownMetadata(example), query.metadata)) &&
         (query.splits === undefined ||
           query.splits.some((split) => (splits.length === 0 ? split === 'base' : splits.includes(split))))
@@ -453,10 +454,10 @@ export class Answers {
       const found = (text: string) =>
         runs
           .flat()
-          .some(({ inputs, outputs, error, row: number }) =>
-            [JSON.stringify(inputs), outputs && JSON.stringify(outputs), error, JSON.stringify({ row: number })].some(
-              (one) => one !== null && contains(one, text),
-            ),
+          .some(({ inputs, outputs, error, row: number, writer }) =>
+            [inputs, outputs, error, { row: number! }]
+              .flatMap((json) => textsOf(json, writer))
+              .some((one) => contains(one, text)),
           );
       return (
         (query.text === undefined || found(query.text)) &&

@@ -1,4 +1,13 @@
-import { type Example, type Feedback, type Json, type Members, micros, type Run, type Session } from './things';
+import {
+  type Example,
+  type Feedback,
+  type Json,
+  type Members,
+  micros,
+  type Run,
+  type Session,
+  WRITERS,
+} from './things';
 import type { Filter, Literal } from './vary';
 
 /**
@@ -139,6 +148,17 @@ function like(text: string, pattern: string): boolean {
   return new RegExp(`^${expression}$`, 'su').test(text);
 }
 
+/** The texts that a search looks through: JSON as it was sent, and the same without its escapes. */
+export function textsOf(json: Json, writer: number): string[] {
+  if (json === null) return [];
+  const sent = WRITERS[writer]!(json);
+  const shorts: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
+  const read = sent.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/g, (_, hex: string | undefined, short: string) =>
+    hex === undefined ? (shorts[short] ?? short) : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return [sent, read];
+}
+
 export function contains(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }
@@ -221,7 +241,7 @@ export function runSubject(run: Run): Subject {
     ],
     paths: { 'extra.metadata': run.metadata },
     json: { metadata: run.metadata, tags: run.tags ?? [] },
-    texts: [run.name, run.error, JSON.stringify(run.inputs), run.outputs && JSON.stringify(run.outputs)],
+    texts: [run.name, ...[run.error, run.inputs, run.outputs].flatMap((json) => textsOf(json, run.writer))],
   };
 }
 
@@ -232,13 +252,13 @@ export function shownMetadata({ metadata, splits }: Example): Members {
 
 export function exampleSubject(example: Example): Subject {
   const metadata = shownMetadata(example);
-  const { id, name, inputs, outputs } = example;
+  const { id, name, inputs, outputs, writer } = example;
   return {
     fields: { id, name, created_at: micros(example.created), modified_at: micros(example.modified) },
     families: [elementsOf('metadata', metadata)],
     paths: { metadata },
     json: { metadata },
-    texts: [name, JSON.stringify(inputs), outputs && JSON.stringify(outputs)],
+    texts: [name, ...textsOf(inputs, writer), ...textsOf(outputs, writer)],
   };
 }
 

@@ -1,17 +1,21 @@
 import { until } from '@fairlead/postgres/testing';
 import type { Installation } from '@fairlead/service/testing';
-import { allSessions, type Feedback, iso, micros, ROWS, type Run, type Session, type Things } from './things';
+import { allSessions, type Feedback, iso, micros, ROWS, type Run, type Session, type Things, WRITERS } from './things';
 
 /** Sends the things to an installation, and writes down the ids and times that the service gives them. */
 export async function sendThings(installation: Installation, things: Things): Promise<void> {
   const ask = installation.ask.bind(installation);
   const { id: dataset } = await ask('POST', '/api/v1/datasets', { name: 'examples of queries' });
   things.dataset = dataset;
-  const bodies = things.examples.map(({ id, inputs, outputs, metadata, splits }) => ({
-    ...{ id, dataset_id: dataset, inputs, outputs, metadata },
-    split: splits.length > 0 ? splits : null,
-  }));
-  for (let at = 0; at < bodies.length; at += 8) await ask('POST', '/api/v1/examples/bulk', bodies.slice(at, at + 8));
+  const bodies = things.examples.map(({ id, writer, inputs, outputs, metadata, splits }) =>
+    WRITERS[writer]!({
+      ...{ id, dataset_id: dataset, inputs, outputs, metadata },
+      split: splits.length > 0 ? splits : null,
+    }),
+  );
+  for (let at = 0; at < bodies.length; at += 8) {
+    await ask('POST', '/api/v1/examples/bulk', `[${bodies.slice(at, at + 8).join()}]`);
+  }
   for (const session of [...things.projects, ...things.experiments]) {
     const isExperiment = things.experiments.includes(session);
     await ask('POST', '/api/v1/sessions', {
@@ -21,7 +25,8 @@ export async function sendThings(installation: Installation, things: Things): Pr
     });
     if (isExperiment) session.dataset = dataset;
     for (let at = 0; at < session.runs.length; at += 50) {
-      await ask('POST', '/api/v1/runs/batch', { post: session.runs.slice(at, at + 50).map(runBody) });
+      const post = session.runs.slice(at, at + 50).map((run, _, batch) => WRITERS[run.writer]!(runBody(run, batch)));
+      await ask('POST', '/api/v1/runs/batch', `{"post":[${post.join()}]}`);
     }
   }
   for (const upload of things.uploads) await sendUpload(installation, upload);
@@ -71,7 +76,7 @@ function dottedOrder(run: Run, runs: readonly Run[]): string {
   return names.join('.');
 }
 
-function runBody(run: Run, _: number, batch: readonly Run[]) {
+function runBody(run: Run, batch: readonly Run[]) {
   const isKnown = run.below.every((id) => batch.some((one) => one.id === id));
   return {
     ...{ id: run.id, session_id: run.session, name: run.name, run_type: run.type, start_time: run.start },
@@ -92,23 +97,27 @@ function feedbackBody({ key, score, value, comment, source, created }: Feedback)
 }
 
 async function sendUpload(installation: Installation, upload: Session): Promise<void> {
-  const { experiment, dataset } = await installation.ask('POST', '/api/v1/datasets/upload-experiment', {
-    experiment_name: upload.name,
-    experiment_description: upload.description,
-    dataset_name: 'rows of uploads',
-    experiment_start_time: upload.start,
-    experiment_end_time: upload.end,
-    experiment_metadata: upload.metadata,
-    results: upload.runs.map((run) => ({
+  const results = upload.runs.map((run) =>
+    WRITERS[run.writer]!({
       row_id: rowId(run.row!),
       inputs: run.inputs,
       expected_outputs: { row: run.row },
       actual_outputs: run.outputs,
       evaluation_scores: run.feedback.map(feedbackBody),
       ...{ start_time: run.start, end_time: run.end, run_name: run.name, error: run.error, run_metadata: run.metadata },
-    })),
+    }),
+  );
+  const head = JSON.stringify({
+    experiment_name: upload.name,
+    experiment_description: upload.description,
+    dataset_name: 'rows of uploads',
+    experiment_start_time: upload.start,
+    experiment_end_time: upload.end,
+    experiment_metadata: upload.metadata,
     summary_experiment_scores: upload.feedback.map(feedbackBody),
   });
+  const body = `${head.slice(0, -1)},"results":[${results.join()}]}`;
+  const { experiment, dataset } = await installation.ask('POST', '/api/v1/datasets/upload-experiment', body);
   Object.assign(upload, { id: experiment.id, dataset: dataset.id });
   for (const run of upload.runs) Object.assign(run, { session: experiment.id, dataset: dataset.id });
 }

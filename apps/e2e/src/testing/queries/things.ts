@@ -32,6 +32,8 @@ export interface Run {
   readonly parent: string | null;
   readonly trace: string | null;
   readonly below: readonly string[];
+  /** Place of the writer of its JSON among `WRITERS`. */
+  readonly writer: number;
   /** Row of the upload, for which the service knows an example. */
   readonly row?: number;
   example: string | null;
@@ -41,6 +43,7 @@ export interface Run {
 
 export interface Example {
   readonly id: string;
+  readonly writer: number;
   readonly inputs: Members;
   readonly outputs: Members | null;
   readonly metadata: Members;
@@ -64,18 +67,26 @@ export interface Session {
   readonly feedback: Feedback[];
 }
 
-export const NAMES = ['alpha', 'beta', 'Gamma 100%', 'back\\slash', 'a_b', 'AB', 'search me', "it's", 'ünï'] as const;
+export const NAMES = [
+  ...['alpha', 'beta', 'Gamma 100%', 'back\\slash', 'a_b', 'AB', 'search me', "it's", 'ünï'],
+  ...['say "so"', '\\u00e9 %_', 'Ünï 😀', 'tab\tand\u0001'],
+] as const;
 export const TYPES = ['chain', 'llm', 'tool'] as const;
-export const ERRORS = ['boom', 'Timeout after 30 s', 'a "quoted" word'] as const;
+export const ERRORS = ['boom', 'Timeout after 30 s', 'a "quoted" word', 'Fehler: Größe ≠ 1\nat c:\\new'] as const;
 export const KEYS = ['quality', 'pass', 'label'] as const;
 export const LABELS = ['good', 'bad', '7', 7] as const;
 const COMMENTS = ['fine', 'see above'] as const;
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
-export const TAGS = ['red', 'Blue', 'x y'] as const;
+export const TAGS = ['red', 'Blue', 'x y', 'Größe "L"', 'a\\b\n😀'] as const;
 export const SPLITS = ['train', 'test'] as const;
-export const WORDS = ['why', 'Because', 'because', 'forty two', '100%', 'under_score', 'ähnlich'] as const;
+export const WORDS = [
+  ...['why', 'Because', 'because', 'forty two', '100%', 'under_score', 'ähnlich', 'Übergröße', 'ÜBERGRÖßE', 'say "so"'],
+  ...['c:\\new', 'a/b <c> & d', 'two\nlines', '\t\u0001\u007f', '😀 Ok', 'é', '\\u00e9', '\\', '"', '*.(a|b)[^c]'],
+  'A long text has more than fifty characters, "quotation marks",\nÄpfel and 😀.',
+] as const;
 export const METADATA_KEYS = ['model', 'n', 'a.b', 'thread_id', 'session_id', 'nested', 'flag', 'nothing'] as const;
-export const MEMBER_KEYS = ['question', 'n', 'list', 'deep', 'empty'] as const;
+export const MODELS = ['small', 'large', 'Large', 'Größe', 'größe', 'a "b" c:\\d', '😀_%'] as const;
+export const MEMBER_KEYS = ['question', 'n', 'list', 'deep', 'empty', 'Größe', 'a"b\\\n'] as const;
 export const ROWS = 14;
 
 const DAY = Date.UTC(2026, 0, 2) * 1000;
@@ -97,6 +108,17 @@ export function micros(time: string): number {
 function someTime(random: Random): string {
   return iso(DAY + random.below(5) * SECOND + random.below(3) * 1000 + random.below(2));
 }
+
+/** JSON as clients write it: each character as it is, ASCII alone, or with escapes for what HTML reads. */
+export const WRITERS: readonly ((value: unknown) => string)[] = [
+  JSON.stringify,
+  (value) => JSON.stringify(value).replaceAll(/[\x7f-\uffff]/g, escaped),
+  (value) =>
+    JSON.stringify(value)
+      .replaceAll('/', '\\/')
+      .replaceAll(/[<>&']/g, escaped),
+];
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const pick = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 const sometimes = <T>(random: Random, times: number, make: () => T): T | null => (random.oneIn(times) ? make() : null);
@@ -123,7 +145,7 @@ function members(random: Random): Members {
 
 function metadata(random: Random): Members {
   const values: Record<string, () => Json> = {
-    model: () => pick(random, ['small', 'large', 'Large']),
+    model: () => pick(random, MODELS),
     n: () => random.below(4),
     'a.b': () => pick(random, WORDS),
     thread_id: () => `t${random.below(3)}`,
@@ -183,6 +205,7 @@ function run(random: Random, session: string, above?: Run, more: Partial<Run> = 
     parent: above?.id ?? null,
     trace: above ? (above.trace ?? above.id) : null,
     below: above ? [...above.below, above.id] : [],
+    writer: above ? above.writer : random.below(WRITERS.length),
     example: null,
     dataset: null,
     feedback: manyFeedback(random),
@@ -252,6 +275,7 @@ export function makeThings(seed: number): Things {
     const splits = SPLITS.filter(() => random.oneIn(3));
     return {
       id: random.uuid(),
+      writer: random.below(WRITERS.length),
       inputs: members(random),
       outputs: random.oneIn(4) ? null : members(random),
       metadata: metadata(random),

@@ -8,6 +8,7 @@ import {
   MEMBER_KEYS,
   METADATA_KEYS,
   micros,
+  MODELS,
   NAMES,
   SOURCES,
   SPLITS,
@@ -165,15 +166,24 @@ const other = (field: string, values: Values, nulls = true) => comparison(field,
 
 const metadataConditions = (paths: string): fc.Arbitrary<Filter>[] => [
   text('metadata_key', METADATA_KEYS),
-  text('metadata_value', ['small', 'Large', '1', 'true', 't1', '{"n": 1}', ...WORDS]),
-  text(`${paths}.model`, ['small', 'large', 'Large']),
+  text('metadata_value', [...MODELS, '1', 'true', 't1', '{"n": 1}', ...WORDS]),
+  text(`${paths}.model`, MODELS),
   comparison(`${paths}.n`, fc.nat(4), 'text', true).map(withoutPattern),
   text(`${paths}.a.b`, WORDS),
   text(`${paths}.nested.deep.k`, WORDS),
   text(`${paths}.nested.deep`, ['{"k": "why"}', '{"k": "100%"}']),
   text(`${paths}.missing`, ['anything']),
   fc
-    .oneof(some(METADATA_KEYS), some(['{"model":"small"}', '{"n":1}', '{"nested":{"n":1}}', '{"nothing":null}', '{}']))
+    .oneof(
+      some(METADATA_KEYS),
+      some([
+        ...MODELS.map((model) => JSON.stringify({ model })),
+        '{"n":1}',
+        '{"nested":{"n":1}}',
+        '{"nothing":null}',
+        '{}',
+      ]),
+    )
     .map((wanted) => ({ call: 'has' as const, field: 'metadata', text: wanted })),
 ];
 
