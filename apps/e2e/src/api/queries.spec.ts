@@ -87,5 +87,7 @@ it(`${COUNT} generated queries are answered as the model says`, async () => {
 
 function foundBy(answer: unknown): number {
   const { count, total, lines, run_count } = answer as Readonly<Record<string, number | undefined>>;
-  return Array.isArray(answer) ? answer.length : (count ?? total ?? lines ?? run_count ?? 0);
+  return Array.isArray(answer)
+    ? answer.length
+    : (count ?? total ?? (Array.isArray(lines) ? lines.length : lines) ?? run_count ?? 0);
 }

@@ -11,7 +11,7 @@ export class Reached {
     for (const [name, value] of Object.entries(query)) {
       if (value === undefined || name === 'of') continue;
       this.count(`${query.of}.${name}`);
-      if (typeof value === 'string' && ['sort', 'order', 'level'].includes(name))
+      if (typeof value === 'string' && ['sort', 'order', 'level', 'format'].includes(name))
         this.count(`${query.of}.${name}=${value}`);
     }
     for (const filter of filtersOf(query)) {
@@ -58,7 +58,7 @@ const CALLS = ['and', 'or', 'not', ...NUMBERS, 'like', 'has', 'search'];
 
 /** Everything that 2,000 queries have to reach. */
 const WANTED: readonly string[] = [
-  ...['runs', 'sessions', 'examples', 'feedback', 'view', 'comparison', 'export'].flatMap((of) => [
+  ...['runs', 'runs v2', 'sessions', 'examples', 'feedback', 'view', 'comparison', 'export'].flatMap((of) => [
     `${of} finds nothing`,
     `${of} finds something`,
   ]),
@@ -70,6 +70,7 @@ const WANTED: readonly string[] = [
   ...['name', 'start_time', 'runs_count', 'latency_p50', 'error_rate', 'feedback'].map(
     (sort) => `sessions.sort=${sort}`,
   ),
+  ...['csv', 'jsonl'].map((format) => `export.format=${format}`),
   ...['regression', 'improvement', 'row'].map((sort) => `comparison.sort=${sort}`),
 ];
 
@@ -86,7 +87,7 @@ export function wanted(queries: number): readonly string[] {
 function filtersOf(query: Query): Filter[] {
   if (query.of === 'view') return query.filters.flat();
   if (query.of === 'sessions' || query.of === 'examples') return query.filter ? [query.filter] : [];
-  if (query.of !== 'runs' && query.of !== 'stats') return [];
+  if (query.of !== 'runs' && query.of !== 'runs v2' && query.of !== 'stats') return [];
   const { filter, searchFilter, traceFilter, treeFilter } = query;
   return [filter, searchFilter, traceFilter, treeFilter].filter((one) => one !== undefined);
 }

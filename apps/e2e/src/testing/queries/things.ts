@@ -254,6 +254,8 @@ function uploadedRuns(random: Random, name: string): Run[] {
   return [...rows, ...repeated].map((row, number) =>
     run(random, name, undefined, {
       row,
+      // The inputs of a row are stored once, as they were sent first.
+      writer: row % WRITERS.length,
       name: 'row',
       type: 'chain',
       end: iso(DAY + 10 * SECOND + random.below(4) * 500_000),

@@ -38,6 +38,13 @@ interface Page {
   readonly limit: number;
 }
 
+/** Pages that follow one another; `then` is the size of every second one. */
+interface Pages {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly then?: number;
+}
+
 /** Runs; sessions and runs are named by their places. */
 interface RunSelection {
   readonly sessions?: readonly number[];
@@ -56,7 +63,8 @@ interface RunSelection {
 }
 
 export type Query =
-  | ({ readonly of: 'runs'; readonly order: 'asc' | 'desc'; readonly limit: number } & RunSelection)
+  | ({ readonly of: 'runs' } & Pages & RunSelection)
+  | ({ readonly of: 'runs v2' } & Pages & RunSelection)
   | ({ readonly of: 'stats' } & RunSelection)
   | ({
       readonly of: 'sessions';
@@ -91,7 +99,7 @@ export type Query =
     } & Page)
   | ({ readonly of: 'view'; readonly experiments: readonly number[] } & ViewSelection & Page)
   | ({ readonly of: 'comparison' } & ComparisonSelection & Page)
-  | ({ readonly of: 'export' } & ComparisonSelection & Page);
+  | ({ readonly of: 'export'; readonly format?: 'csv' | 'jsonl' } & ComparisonSelection & Page);
 
 interface ComparisonSelection {
   readonly experiments: readonly number[];
@@ -297,6 +305,13 @@ export function queries(things: Things): fc.Arbitrary<Query> {
     traceFilter: maybe(runFilter, 0.5),
     treeFilter: maybe(runFilter, 0.5),
   };
+  // The second version of the list has no such members.
+  const none = fc.constant(undefined);
+  const pages = {
+    order: some(['asc', 'desc'] as const),
+    limit: fc.integer({ min: 1, max: 100 }),
+    then: maybe(fc.integer({ min: 1, max: 100 })),
+  };
   const metadata = some<Readonly<Record<string, Literal>>>([
     { model: 'small' },
     { n: 1 },
@@ -312,7 +327,8 @@ export function queries(things: Things): fc.Arbitrary<Query> {
     const plain = some(['regression', 'improvement', 'row'] as const);
     const alone = places.length === 1;
     return fc.record({
-      of: some(['comparison', 'comparison', 'export'] as const),
+      of: some(['comparison', 'export'] as const),
+      format: some(['csv', 'jsonl'] as const),
       experiments: fc.constant(places),
       rows: alone
         ? fc.constant(undefined)
@@ -335,12 +351,8 @@ export function queries(things: Things): fc.Arbitrary<Query> {
     });
   });
   const query: fc.Arbitrary<Query>[] = [
-    fc.record({
-      of: fc.constant('runs' as const),
-      order: some(['asc', 'desc'] as const),
-      limit: fc.integer({ min: 1, max: 100 }),
-      ...selection,
-    }),
+    fc.record({ of: fc.constant('runs' as const), ...pages, ...selection }),
+    fc.record({ of: fc.constant('runs v2' as const), ...pages, ...selection, parentRun: none, searchFilter: none }),
     fc.record({ of: fc.constant('stats' as const), ...selection }),
     fc.record({
       of: fc.constant('sessions' as const),
