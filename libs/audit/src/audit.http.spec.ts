@@ -17,7 +17,7 @@ import { Controller, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { AuditModule, auditMigrations, RejectedRequestLog } from '.';
+import { AuditModule, auditMigrations, RejectedRequestsStore } from '.';
 import { auditView } from './audit.projection';
 
 type RecordOf<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
@@ -74,7 +74,7 @@ beforeAll(async () => {
       if (!known) throw new Unauthorized();
       return known;
     },
-    refused: (request) => app.get(RejectedRequestLog).add(request),
+    refused: (request) => app.get(RejectedRequestsStore).add(request),
   });
   await app.getHttpAdapter().getInstance().ready();
 });
@@ -87,7 +87,7 @@ afterAll(async () => {
 const minute = () => Math.floor(Date.now() / 60_000);
 
 beforeEach(async () => {
-  await app.get(RejectedRequestLog).flush();
+  await app.get(RejectedRequestsStore).flush();
   await database.pool.query('truncate audit_log, refused_requests');
 });
 
@@ -111,7 +111,7 @@ async function send(method: 'GET' | 'POST', url: string, as = 'admin', headers: 
 
 async function logs(search = '', as = 'admin'): Promise<{ items: Item[]; cursor: string | null }> {
   expect(await app.get(Followers).passed(await store.head(), ['audit.log'], 60_000)).toBe(true);
-  await app.get(RejectedRequestLog).flush();
+  await app.get(RejectedRequestsStore).flush();
   const { status, json } = await send('GET', `/api/v1/audit-logs${search}`, as);
   expect({ status, json: status === 200 ? undefined : json }).toEqual({ status: 200, json: undefined });
   return json;
@@ -253,9 +253,9 @@ describe('GET /audit-logs', () => {
   it('sums a flood without a key into a row for each minute', async () => {
     const first = minute();
     for (let n = 0; n < 300; n++) await send('GET', `/api/v1/audit-logs?n=${n}`, `wrong-${n % 20}`);
-    await app.get(RejectedRequestLog).flush();
+    await app.get(RejectedRequestsStore).flush();
     for (let n = 0; n < 20; n++) await send('POST', `/v2/things/t${n}/ThingCreated`, 'nobody');
-    await app.get(RejectedRequestLog).flush();
+    await app.get(RejectedRequestsStore).flush();
     const { rows } = await database.pool.query(
       'select count(*)::int as rows, sum(count)::int as rejected from refused_requests',
     );
@@ -282,7 +282,7 @@ describe('GET /audit-logs', () => {
     for (let n = 0; n < 7; n++) {
       await send('POST', `/v2/things/t${n}/ThingCreated`);
       await send('POST', `/v2/things/t${n}/ThingCreated`, 'reader');
-      await app.get(RejectedRequestLog).flush();
+      await app.get(RejectedRequestsStore).flush();
     }
     const most = 14 + minute() - first + 1;
     const times: number[] = [];

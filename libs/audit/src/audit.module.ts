@@ -3,7 +3,7 @@ import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/c
 import { AuditController } from './audit.controller';
 import { AuditQueries } from './audit.queries';
 import { auditView } from './audit.projection';
-import { RejectedRequestLog } from './rejected-requests.store';
+import { RejectedRequestsStore } from './rejected-requests.store';
 
 const TARGETS = Symbol('where seals are sent to');
 
@@ -15,8 +15,8 @@ export class AuditModule implements OnModuleInit {
     return {
       module: AuditModule,
       controllers: [AuditController],
-      providers: [AuditQueries, RejectedRequestLog, { provide: TARGETS, useValue: targets }],
-      exports: [RejectedRequestLog],
+      providers: [AuditQueries, RejectedRequestsStore, { provide: TARGETS, useValue: targets }],
+      exports: [RejectedRequestsStore],
     };
   }
 

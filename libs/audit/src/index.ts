@@ -1,4 +1,4 @@
 export { AuditModule } from './audit.module';
-export { RejectedRequestLog } from './rejected-requests.store';
+export { RejectedRequestsStore } from './rejected-requests.store';
 export type { RejectedRequest } from './rejected-requests';
 export { auditEntities, auditMigrations, auditReadModels } from './domain';

@@ -18,8 +18,8 @@ const SWEEP_MS = 60 * 60 * 1000;
  * number of rows. They are not in the log, which whoever has no key could fill otherwise.
  */
 @Injectable()
-export class RejectedRequestLog implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger('RejectedRequestLog');
+export class RejectedRequestsStore implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('RejectedRequestsStore');
   private readonly counts = new RejectedRequestCounts(MOST, MOST_OF_ONE);
   private writing: Promise<void> = Promise.resolve();
   private readonly flushing = new PeriodicWork(

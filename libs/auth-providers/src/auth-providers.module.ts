@@ -4,7 +4,7 @@ import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { AuthProvidersOptions } from './oauth/auth-providers.options';
 import { AuthorizationController } from './sign-in/authorization.controller';
-import { AuthorizationFlow } from './sign-in/authorization.service';
+import { AuthorizationService } from './sign-in/authorization.service';
 import { AuthorizationStore } from './sign-in/authorization.store';
 import { AuthorizationWaits } from './sign-in/authorization-waits.service';
 import { TokenAccess } from './sign-in/token-access.service';
@@ -15,7 +15,7 @@ import { OAUTH_VIEW, OAuthView } from './oauth/oauth.projection';
 import { ProviderCommands } from './provider/provider.commands';
 import { ProvidersController } from './provider/providers.controller';
 import { TokenCommands } from './token/token.commands';
-import { TokenRefresher } from './token/token.service';
+import { TokenService } from './token/token.service';
 import { TokensController } from './token/tokens.controller';
 
 /** OAuth providers, sign-ins through them, and the tokens that come of it. Needs the providers of EventingModule. */
@@ -42,12 +42,12 @@ export class AuthProvidersModule implements OnModuleInit {
         OAuthQueries,
         OAuthView,
         McpDiscovery,
-        AuthorizationFlow,
+        AuthorizationService,
         AuthorizationStore,
         AuthorizationWaits,
         TokenAccess,
         TokenCommands,
-        TokenRefresher,
+        TokenService,
         Idempotency.hashedBy(Vault),
       ],
     };

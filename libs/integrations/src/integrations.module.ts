@@ -11,7 +11,7 @@ import { INTEGRATIONS_VIEW, integrationsProjection } from './integration/integra
 import { IntegrationQueries } from './integration/integration.queries';
 import { Repositories } from './repositories/repositories.service';
 import { RepositoriesController } from './repositories/repositories.controller';
-import { BranchHeads } from './deliveries/branch-head.worker';
+import { BranchHeadWorker } from './deliveries/branch-head.worker';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveryIntake } from './deliveries/delivery-intake.service';
 import { HostDeliveryQueries } from './deliveries/host-delivery.queries';
@@ -46,7 +46,7 @@ export class IntegrationsModule implements OnModuleInit {
         IntegrationsConsumer,
       ],
       providers: [
-        BranchHeads,
+        BranchHeadWorker,
         DeliveryIntake,
         HostDeliveryQueries,
         DeliveryStore,

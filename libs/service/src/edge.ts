@@ -58,7 +58,7 @@ export async function startEdge(
       },
       server: (app) => ({
         authenticate: (request) => app().get(access.Authenticator).authenticate(request),
-        refused: (request) => app().get(audit.RejectedRequestLog).add(request),
+        refused: (request) => app().get(audit.RejectedRequestsStore).add(request),
         doors: DOORS,
         pages,
       }),

@@ -20,7 +20,7 @@ import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { AddSecret } from './add-secret.service';
 import { webhookRecord } from './record';
-import { HEALTHY, TargetTable } from './deliveries/target.store';
+import { HEALTHY, TargetStore } from './deliveries/target.store';
 import { patch, renews, type Webhook, type WebhookEvent } from './webhook/webhook';
 import { WebhookCommands } from './webhook/webhook.commands';
 import {
@@ -42,7 +42,7 @@ export class WebhooksController {
   constructor(
     private readonly commands: WebhookCommands,
     private readonly view: WebhooksView,
-    private readonly targets: TargetTable,
+    private readonly targets: TargetStore,
     private readonly options: WebhooksOptions,
   ) {}
 

@@ -10,10 +10,10 @@ import { DeliveryAttempts } from './deliveries/delivery-attempts.service';
 import { DeliveryBounds } from './deliveries/delivery-bounds.store';
 import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
 import { DeliveryQueries } from './deliveries/delivery.queries';
-import { DeliverySender } from './deliveries/delivery.worker';
-import { DeliverySweeper } from './deliveries/delivery-sweep.worker';
-import { DeliveryTable } from './deliveries/delivery.store';
-import { TargetTable } from './deliveries/target.store';
+import { DeliveryWorker } from './deliveries/delivery.worker';
+import { DeliverySweepWorker } from './deliveries/delivery-sweep.worker';
+import { WebhookDeliveryStore } from './deliveries/webhook-delivery.store';
+import { TargetStore } from './deliveries/target.store';
 import { remove } from './webhook/webhook';
 import { WebhookCommands } from './webhook/webhook.commands';
 import { WebhookSecrets } from './webhook/webhook-secrets.service';
@@ -34,7 +34,7 @@ export class WebhooksModule implements OnModuleInit {
     private readonly removals: WorkspaceRemovals,
     private readonly commands: WebhookCommands,
     private readonly view: WebhooksView,
-    private readonly sweeper: DeliverySweeper,
+    private readonly sweeper: DeliverySweepWorker,
     private readonly pool: Pool,
   ) {}
 
@@ -50,10 +50,10 @@ export class WebhooksModule implements OnModuleInit {
         DeliveryBounds,
         DeliveryFanOut,
         DeliveryQueries,
-        DeliverySender,
-        DeliverySweeper,
-        DeliveryTable,
-        TargetTable,
+        DeliveryWorker,
+        DeliverySweepWorker,
+        WebhookDeliveryStore,
+        TargetStore,
         WebhookCommands,
         WebhookSecrets,
         WebhooksView,

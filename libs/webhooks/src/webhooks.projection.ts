@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
 import { PUBLISHED } from './webhook/public-event';
-import { type Health, healthOf, type HealthRow, TargetTable } from './deliveries/target.store';
+import { type Health, healthOf, type HealthRow, TargetStore } from './deliveries/target.store';
 import { renews, type Webhook, type WebhookEvent } from './webhook/webhook';
 import { applyToRow, WEBHOOK_EVENTS, WEBHOOKS_VIEW } from './webhook/webhook.projection';
 
@@ -29,7 +29,7 @@ export class WebhooksView implements Projection {
     private readonly pool: Pool,
     private readonly followers: Followers,
     private readonly fanOut: DeliveryFanOut,
-    private readonly targets: TargetTable,
+    private readonly targets: TargetStore,
   ) {}
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {

@@ -8,7 +8,7 @@ import type { Proxy } from './proxy';
 import { report } from './report';
 import { settings } from './settings';
 import { traces } from './traces';
-import { inTime, Trial } from './trial';
+import { inTime, FaultTrial } from './fault-trial';
 
 const { seed, rounds, recoveryMs, sessionMs, slowMs, cutMs, full } = settings;
 const kafka = jars() !== undefined;
@@ -28,8 +28,8 @@ const failings: [what: string, ms: number, fail: (proxy: Proxy) => void, index: 
 describe.each(full ? [IN_ONE, APART] : [IN_ONE])(
   `Services %s (FAIRLEAD_FAULTS_SEED=${seed})`,
   (where, options, times) => {
-    let trial: Trial;
-    beforeAll(async () => (trial = await Trial.start(options)));
+    let trial: FaultTrial;
+    beforeAll(async () => (trial = await FaultTrial.start(options)));
     afterAll(() => trial?.stop());
 
     /** Waits for it; answers what is wrong then. */

@@ -16,7 +16,7 @@ import { bytes, clean, counted } from '../output/text';
 import { reaches } from '../table/group';
 import { UploadProgress } from '../upload/upload.progress';
 import { addressOf } from './deployment-open.command';
-import { RevisionLogs } from './deployment-logs.command';
+import { DeploymentLogs } from './deployment-logs.command';
 import { exitCodeOf, waitForRollout } from './deployment-wait.command';
 import { LINK, pack, type SourceFiles, sourceFiles } from './source-folder';
 
@@ -185,7 +185,7 @@ async function released(
 /** Prints what building and deploying write; as JSON, only the deployment is printed. Answers the last status. */
 async function rolledOut(context: Context, id: string, revision: string): Promise<string> {
   if (context.out.json) return (await waitForRollout(context, id, revision)).status;
-  return context.out.waiting('Deploying', () => new RevisionLogs(context, id, revision).follow(['build', 'deploy']));
+  return context.out.waiting('Deploying', () => new DeploymentLogs(context, id, revision).follow(['build', 'deploy']));
 }
 
 async function* counting(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {

@@ -82,7 +82,7 @@ export function addDeploymentLogs(group: Command): void {
     if (options.allRevisions && phase !== 'deploy') throw new Usage('--all-revisions is for --phase deploy.');
     if (phase === 'run' && named !== undefined) throw new Usage('--revision is for --phase build and deploy.');
     if (phase === 'run' && executor !== RUNS_HERE) throw new Usage(`The service does not run the program of ${name}.`);
-    const logs = new RevisionLogs(context, id, revision, options);
+    const logs = new DeploymentLogs(context, id, revision, options);
     if (!options.follow) return logs.last(phase, options.limit ?? DEFAULT);
     if (phase === 'run') return logs.followProgram(options.limit ?? DEFAULT);
     const status = await logs.follow([phase]);
@@ -98,7 +98,7 @@ function level(text: string): string {
 }
 
 /** Lines that the steps of a revision wrote, and those that the program of its deployment writes. */
-export class RevisionLogs {
+export class DeploymentLogs {
   constructor(
     private readonly context: Context,
     private readonly deploymentId: string,

@@ -3,7 +3,7 @@ import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Sc
 import { type Infer, str } from '@fairlead/schema';
 import { Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AuthorizationFlow } from './authorization.service';
+import { AuthorizationService } from './authorization.service';
 import { type Authentication, authentication, finished, type Waited, waited } from '../oauth/oauth.schema';
 import { AuthorizationRefused } from './authorization.errors';
 import { ProviderFailed } from '../oauth/provider.errors';
@@ -33,7 +33,7 @@ const html = { 'text/html': str() };
 export class AuthorizationController {
   constructor(
     private readonly access: TokenAccess,
-    private readonly flow: AuthorizationFlow,
+    private readonly flow: AuthorizationService,
     private readonly providers: ProviderCommands,
   ) {}
 

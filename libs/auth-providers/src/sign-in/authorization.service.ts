@@ -13,7 +13,7 @@ import { ProviderCommands } from '../provider/provider.commands';
 import { isSameBrowser, signInCookie } from './sign-in-cookie';
 import { grantToken } from '../oauth/token';
 import { TokenCommands } from '../token/token.commands';
-import { TokenRefresher } from '../token/token.service';
+import { TokenService } from '../token/token.service';
 
 /** Query parameters with which a provider sent the browser back. */
 interface Returned {
@@ -39,14 +39,14 @@ const OTHER_BROWSER =
 
 /** Runs the sign-in at a provider, from its address to the stored token. */
 @Injectable()
-export class AuthorizationFlow {
+export class AuthorizationService {
   constructor(
     private readonly tokenCommands: TokenCommands,
     private readonly authorizations: AuthorizationStore,
     private readonly providers: ProviderCommands,
     private readonly client: OAuthClient,
     private readonly discovery: McpDiscovery,
-    private readonly tokens: TokenRefresher,
+    private readonly tokens: TokenService,
     private readonly workspaces: Workspaces,
   ) {}
 

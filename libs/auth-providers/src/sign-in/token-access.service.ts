@@ -11,8 +11,8 @@ import { ProviderCommands } from '../provider/provider.commands';
 import { ProviderNotFound } from '../oauth/provider.errors';
 import { covers, type Token } from '../oauth/token';
 import { TokenNotFound } from '../oauth/token.errors';
-import { TokenRefresher } from '../token/token.service';
-import { type Asked, AuthorizationFlow } from './authorization.service';
+import { TokenService } from '../token/token.service';
+import { type Asked, AuthorizationService } from './authorization.service';
 import { type Authorization, AuthorizationStore } from './authorization.store';
 import { AuthorizationWaits } from './authorization-waits.service';
 
@@ -36,12 +36,12 @@ export class TokenAccess {
   constructor(
     private readonly store: EventStore,
     private readonly consistency: Consistency,
-    private readonly flow: AuthorizationFlow,
+    private readonly flow: AuthorizationService,
     private readonly authorizations: AuthorizationStore,
     private readonly waits: AuthorizationWaits,
     private readonly providers: ProviderCommands,
     private readonly queries: OAuthQueries,
-    private readonly tokens: TokenRefresher,
+    private readonly tokens: TokenService,
     private readonly options: AuthProvidersOptions,
   ) {}
 

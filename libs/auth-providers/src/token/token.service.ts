@@ -19,7 +19,7 @@ const FINAL = new Set(['invalid_grant', 'unauthorized_client', 'invalid_scope'])
 
 /** Seals and opens tokens, and refreshes them before they end: one caller at a time in all replicas. */
 @Injectable()
-export class TokenRefresher {
+export class TokenService {
   private readonly running = new Map<string, Promise<void>>();
 
   constructor(

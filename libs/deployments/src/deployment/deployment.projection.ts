@@ -4,7 +4,7 @@ import type { PoolClient } from 'pg';
 import { deploymentModel, type Deployment, type DeploymentState } from '../model/deployment';
 import type { DeploymentEvent } from '../model/deployment-events';
 import { deploymentOf, type DeploymentRecord, deploymentRecord, unshownPart } from './record';
-import { RevisionRows } from './revision.projection';
+import { RevisionView } from './revision.projection';
 import { imageVersion } from '../model/image-reference';
 
 /** Name of the follower that keeps this view. */
@@ -33,7 +33,7 @@ export class DeploymentsView implements Projection {
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
     const streams = byDeployment(events as Recorded<DeploymentEvent>[]);
     const folds = await this.load(streams, tx);
-    const revisions = new RevisionRows();
+    const revisions = new RevisionView();
     const changed = new Map<string, Fold>();
     for (const [id, news] of streams) {
       const before = folds.get(id);
@@ -101,7 +101,7 @@ function byDeployment(events: readonly Recorded<DeploymentEvent>[]): Map<string,
 }
 
 /** The fold after the events that it does not hold yet; undefined for a deployment whose row has been removed. */
-function apply(before: Fold | undefined, events: readonly Recorded<DeploymentEvent>[], revisions: RevisionRows) {
+function apply(before: Fold | undefined, events: readonly Recorded<DeploymentEvent>[], revisions: RevisionView) {
   if (!before) return undefined;
   let { state, version } = before;
   for (const event of events) {

@@ -23,7 +23,7 @@ function keyOf({ stream, data }: Created | Moved): string {
 }
 
 /** Changes that one batch of events makes in the table `revisions`: gathered, then written at once. */
-export class RevisionRows {
+export class RevisionView {
   private readonly created: Created[] = [];
   private readonly moved = new Map<string, Moved>();
   private readonly resolved: Resolved[] = [];

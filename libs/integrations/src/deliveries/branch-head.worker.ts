@@ -38,7 +38,7 @@ interface Found {
  * a branch that wait are answered by one question: whatever their order, the head is what is deployed.
  */
 @Injectable()
-export class BranchHeads extends QueueWorker {
+export class BranchHeadWorker extends QueueWorker {
   private sweptAt = 0;
 
   constructor(

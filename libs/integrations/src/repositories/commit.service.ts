@@ -11,7 +11,7 @@ const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
 /** Asks the code host of an integration for the commit behind a name, and for its files. */
 @Injectable()
-export class HostCommitResolver extends CommitResolver {
+export class CommitService extends CommitResolver {
   constructor(
     private readonly integrations: IntegrationCommands,
     private readonly access: RepositoryAccess,

@@ -1,9 +1,9 @@
 import { CommitResolver, RepositoryNames } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { HostCommitResolver } from './commit.service';
+import { CommitService } from './commit.service';
 import { RepositoryAccess } from './repository-access.service';
 import { RepositoryIds } from './repository-ids.store';
-import { HostRepositoryNames } from './repository-names.service';
+import { RepositoryNamesService } from './repository-names.service';
 import { CredentialsStore } from '../integration/credentials.store';
 import { Hosts } from '../hosts/hosts.service';
 import { IntegrationCommands } from '../integration/integration.commands';
@@ -23,8 +23,8 @@ export class CommitsModule {
         IntegrationCommands,
         RepositoryAccess,
         RepositoryIds,
-        { provide: CommitResolver, useClass: HostCommitResolver },
-        { provide: RepositoryNames, useClass: HostRepositoryNames },
+        { provide: CommitResolver, useClass: CommitService },
+        { provide: RepositoryNames, useClass: RepositoryNamesService },
       ],
       exports: [
         IntegrationsOptions,

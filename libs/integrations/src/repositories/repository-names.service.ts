@@ -10,7 +10,7 @@ const PATIENCE_MS = 5000;
 
 /** Asks the code host of an integration whether a name is that of a tag. */
 @Injectable()
-export class HostRepositoryNames extends RepositoryNames {
+export class RepositoryNamesService extends RepositoryNames {
   constructor(
     private readonly integrations: IntegrationCommands,
     private readonly access: RepositoryAccess,

@@ -2,7 +2,7 @@ import { Answers, Area, CommandContext, Context, Describe, Idempotent, Path, Que
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { DeliveryQueries } from './delivery.queries';
-import { DeliveryTable } from './delivery.store';
+import { WebhookDeliveryStore } from './webhook-delivery.store';
 import { WebhookCommands } from '../webhook/webhook.commands';
 import { deliveriesPage, deliveriesQuery, delivery, deliveryPath, webhookPath } from '../webhook/webhook.schema';
 import { WEBHOOKS_VIEW } from '../webhook/webhook.projection';
@@ -14,7 +14,7 @@ export class DeliveriesController {
   constructor(
     private readonly webhooks: WebhookCommands,
     private readonly queries: DeliveryQueries,
-    private readonly deliveries: DeliveryTable,
+    private readonly deliveries: WebhookDeliveryStore,
   ) {}
 
   @Post('test')

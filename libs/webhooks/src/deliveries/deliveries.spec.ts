@@ -2,7 +2,7 @@ import { Followers } from '@fairlead/eventing';
 import { OTHER_TENANT, TENANT } from '@fairlead/edge/testing';
 import { Webhook } from 'standardwebhooks';
 import { until } from '@fairlead/postgres/testing';
-import { DeliverySweeper } from './delivery-sweep.worker';
+import { DeliverySweepWorker } from './delivery-sweep.worker';
 import { type Received, Receiver } from '../testing/receiver';
 import { activated, TestService } from '../testing/service';
 
@@ -288,7 +288,7 @@ it('keeps the log for its time, and nothing of a removed webhook', async () => {
     const text = 'select from webhook_deliveries where webhook_id = $1';
     return (await service.database.pool.query(text, [webhook])).rowCount;
   };
-  const sweep = () => service.app.get(DeliverySweeper).sweep();
+  const sweep = () => service.app.get(DeliverySweepWorker).sweep();
   await sweep();
   expect([await count(id), await count(removed.id)]).toEqual([2, 0]);
   service.pass(31 * DAY);

@@ -1,7 +1,7 @@
 import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { Injectable } from '@nestjs/common';
 import { Webhook as Signer } from 'standardwebhooks';
-import type { Due } from './delivery.store';
+import type { Due } from './webhook-delivery.store';
 import { type Attempt, retryAfter } from './retry-schedule';
 import { WebhookSecrets } from '../webhook/webhook-secrets.service';
 import { WebhooksOptions } from '../webhook/webhooks.options';

@@ -8,7 +8,7 @@ const AT_ONCE = 1000;
 
 /** Deletes old entries of the log of deliveries, and those of removed webhooks. */
 @Injectable()
-export class DeliverySweeper implements OnApplicationBootstrap, OnApplicationShutdown {
+export class DeliverySweepWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
   private readonly sweeping = new PeriodicWork(
     () => this.sweep(),

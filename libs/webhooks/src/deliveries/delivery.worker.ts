@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { EventStore, Followers, handle, type Lease, QueueWorker, streamName } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { DeliveryAttempts } from './delivery-attempts.service';
-import { DeliveryTable, type Due } from './delivery.store';
+import { WebhookDeliveryStore, type Due } from './webhook-delivery.store';
 import { judge } from './retry-schedule';
-import { TargetTable } from './target.store';
+import { TargetStore } from './target.store';
 import { disable, webhookModel } from '../webhook/webhook';
 import { WebhooksOptions } from '../webhook/webhooks.options';
 import { WEBHOOKS_VIEW } from '../webhook/webhook.projection';
@@ -29,12 +29,12 @@ interface Turn {
  * itself. A message is sent at least once: again when a process ends between sending and recording it.
  */
 @Injectable()
-export class DeliverySender extends QueueWorker {
+export class DeliveryWorker extends QueueWorker {
   private readonly breakingOff = new AbortController();
 
   constructor(
-    private readonly targets: TargetTable,
-    private readonly deliveries: DeliveryTable,
+    private readonly targets: TargetStore,
+    private readonly deliveries: WebhookDeliveryStore,
     private readonly attempts: DeliveryAttempts,
     private readonly store: EventStore,
     private readonly followers: Followers,

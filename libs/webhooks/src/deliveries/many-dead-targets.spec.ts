@@ -7,7 +7,7 @@ import { v4 as newId } from 'uuid';
 import { Receiver } from '../testing/receiver';
 import { activated, TestService } from '../testing/service';
 import { WebhookSecrets } from '../webhook/webhook-secrets.service';
-import { TargetTable } from './target.store';
+import { TargetStore } from './target.store';
 
 /**
  * Number of dead targets, in workspaces with as many webhooks as one may have; more are tried by hand, with
@@ -35,7 +35,7 @@ let mostOpen: number;
 let clock = Date.now();
 function pass(ms: number): void {
   clock += ms;
-  service.app.get(TargetTable).wake();
+  service.app.get(TargetStore).wake();
 }
 
 beforeAll(async () => {

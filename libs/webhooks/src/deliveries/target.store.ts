@@ -31,7 +31,7 @@ const LONGEST_REST_S = 3600;
 
 /** The webhooks to which there is something to send, and when. None of a suspended workspace is leased. */
 @Injectable()
-export class TargetTable extends WorkQueue {
+export class TargetStore extends WorkQueue {
   constructor(
     pool: Pool,
     private readonly options: WebhooksOptions,

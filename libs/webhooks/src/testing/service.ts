@@ -24,7 +24,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { webhooksMigrations } from '../domain';
-import { TargetTable } from '../deliveries/target.store';
+import { TargetStore } from '../deliveries/target.store';
 import { WebhooksModule } from '../webhooks.module';
 import { WebhooksOptions } from '../webhook/webhooks.options';
 
@@ -75,7 +75,7 @@ export class TestService {
   /** Lets time pass for the schedule. */
   pass(ms: number): void {
     this.ahead += ms;
-    this.app.get(TargetTable).wake();
+    this.app.get(TargetStore).wake();
   }
 
   async stop(): Promise<void> {

@@ -15,19 +15,19 @@ const EFFECTS = new Set(['SessionCreated', 'RevisionActivated', 'DeploymentProvi
 const BETWEEN = 20;
 
 /** An installation under load, and what its clients were told. */
-export class Trial {
+export class FaultTrial {
   private constructor(
     readonly installation: Installation,
     readonly random: Random,
     readonly traffic: Traffic,
   ) {}
 
-  static async start(options: InstallationOptions): Promise<Trial> {
+  static async start(options: InstallationOptions): Promise<FaultTrial> {
     const random = new Random(settings.seed);
     const installation = await Installation.start(options, random);
     const traffic = new Traffic(installation.courier, random, LOAD);
     traffic.start();
-    return new Trial(installation, random, traffic);
+    return new FaultTrial(installation, random, traffic);
   }
 
   async stop(): Promise<void> {

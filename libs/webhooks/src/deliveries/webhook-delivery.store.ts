@@ -8,7 +8,7 @@ import { WebhookDisabledNow } from '../webhook/webhook.errors';
 import { TEST_TYPE } from '../webhook/event-types';
 import { MOST_ATTEMPTS } from './delivery.queries';
 import type { Attempt, Outcome, Tries } from './retry-schedule';
-import { TargetTable } from './target.store';
+import { TargetStore } from './target.store';
 import type { Webhook } from '../webhook/webhook';
 import { WebhooksOptions } from '../webhook/webhooks.options';
 
@@ -34,10 +34,10 @@ interface Row {
 
 /** The table of deliveries. */
 @Injectable()
-export class DeliveryTable {
+export class WebhookDeliveryStore {
   constructor(
     private readonly pool: Pool,
-    private readonly targets: TargetTable,
+    private readonly targets: TargetStore,
     private readonly bounds: DeliveryBounds,
     private readonly options: WebhooksOptions,
   ) {}
