@@ -33,7 +33,7 @@ const SAME: readonly ((filter: Filter) => Filter)[] = [
   (filter) => filter,
   (filter) => ({ call: 'and', of: [filter, { call: 'neq', field: 'name', value: 'no thing has this name' }] }),
   (filter) => ({ call: 'not', of: [{ call: 'not', of: [filter] }] }),
-  (filter) => ({ call: 'or', of: [filter, filter] }),
+  (filter) => ({ call: 'or', of: [filter, { call: 'eq', field: 'name', value: 'no thing has this name' }] }),
   reversed,
 ];
 
