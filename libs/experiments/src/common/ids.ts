@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v5 } from 'uuid';
 
-const HYPHEN = 0x2d;
-const HEX = new Uint8Array(128);
-for (const [value, digit] of [...'0123456789abcdef'].entries())
-  HEX[digit.charCodeAt(0)] = HEX[digit.toUpperCase().charCodeAt(0)] = value;
 const UPLOADS = 'd1b6c8f4-3a57-5f0e-9c2b-7e4a1f6d8b90';
 
 /**
@@ -21,16 +17,6 @@ export function newDatasetId(experiment: string): string {
 
 export function exampleId(dataset: string, row: string): string {
   return v5(row, dataset);
-}
-
-export function uuidBytes(id: string): Buffer {
-  const bytes = Buffer.allocUnsafe(16);
-  let at = 0;
-  for (let i = 0; at < 16; i += 2) {
-    if (id.charCodeAt(i) === HYPHEN) i++;
-    bytes[at++] = (HEX[id.charCodeAt(i)]! << 4) | HEX[id.charCodeAt(i + 1)]!;
-  }
-  return bytes;
 }
 
 /**
