@@ -7,6 +7,7 @@ const { basename, dirname, join } = require('node:path');
 const DOMAINS = [
   'access',
   'audit',
+  'blobs',
   'deployments',
   'experiments',
   'integrations',

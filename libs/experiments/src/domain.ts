@@ -1,3 +1,4 @@
+import { PayloadStore } from '@fairlead/blobs';
 import type { EntityClass, MigrationClass } from '@fairlead/postgres';
 import type { EventStore, ReadModel } from '@fairlead/eventing';
 import * as comparative from './comparative/comparative-experiment.entity';
@@ -12,7 +13,6 @@ import * as payloadTables from './migrations/payload-tables';
 import * as runTables from './migrations/run-tables';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
 import { experimentsView } from './experiments.projection';
-import { PayloadStore } from './storage/payload.store';
 import { PersistRuns } from './storage/persist-runs.consumer';
 
 export const experimentsEntities = [comparative, datasets, examples, feedback, runs, sessions, shares].flatMap((file) =>

@@ -1,3 +1,4 @@
+import { PayloadStore } from '@fairlead/blobs';
 import { Followers, type Removal, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
 import {
@@ -34,7 +35,6 @@ import { ExperimentLimits } from './common/experiment-limits';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
 import { LiveRunsController } from './runs/live/live-runs.controller';
 import { LiveRunsThread } from './runs/live/live-runs-thread.service';
-import { PayloadStore } from './storage/payload.store';
 import { PayloadSweeper } from './storage/payload-sweeper.worker';
 import { PersistRuns } from './storage/persist-runs.consumer';
 import { PublicUrl, Attachments } from './storage/attachments.service';
@@ -112,7 +112,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         DatasetCommands,
         Fills,
         LiveRunsThread,
-        PayloadStore,
+        { provide: PayloadStore, inject: [Pool], useFactory: (pool: Pool) => new PayloadStore(pool) },
         PayloadSweeper,
         PersistRuns,
         { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },

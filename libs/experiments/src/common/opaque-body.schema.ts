@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { requireJson } from '@fairlead/api';
+import { isNothing, memberSlices, present } from '@fairlead/blobs';
 import { readStream } from '@fairlead/edge';
 import { parseJsonInTurns, UnsupportedMediaType } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
-import { isNothing, memberSlices, present } from './json-slices';
 
 /** Most bytes of such a body. The event that is made of it is smaller. */
 const MOST_BYTES = 2 * 1024 * 1024;

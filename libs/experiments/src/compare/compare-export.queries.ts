@@ -1,3 +1,4 @@
+import { memberSlices } from '@fairlead/blobs';
 import { BadRequest } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import type { Comparison } from './comparisons.service';
@@ -12,7 +13,6 @@ import {
 import type { RowLabels } from './labels';
 import { type Cell, csvLine, oneLine } from '../common/csv-line';
 import { array, number, object, raw, text, unquoted } from '../common/platform-json';
-import { memberSlices } from '../common/json-slices';
 
 /** Every line has a value for each column. */
 const MOST_COLUMNS = 10_000;

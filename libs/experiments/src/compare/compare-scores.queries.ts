@@ -1,8 +1,8 @@
+import { copiedFields } from '@fairlead/blobs';
 import { escapeLiteral, type Pool } from 'pg';
 import { to } from 'pg-copy-streams';
 import { BadRequest } from '@fairlead/schema';
 import type { ExperimentLimits } from '../common/experiment-limits';
-import { copiedFields } from '../storage/copy-rows';
 import { IdTable } from '../storage/id-table';
 import { latencyOf, storable } from '../common/sql';
 import { LABEL_CHARACTERS } from './labels';

@@ -1,8 +1,8 @@
+import { utf8 } from '@fairlead/blobs';
 import { BadRequest, PayloadTooLarge } from '@fairlead/schema';
 import { CsvError, parse } from 'csv-parse/sync';
 import { v5 as idFrom } from 'uuid';
 import type { SentExample } from '../examples/examples-body';
-import { utf8 } from '../common/multipart';
 
 export interface CsvColumns {
   readonly dataset: string;

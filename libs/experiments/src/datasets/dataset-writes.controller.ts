@@ -12,6 +12,7 @@ import {
   validate,
   validateRequest,
 } from '@fairlead/api';
+import { multipartParts, type Part, utf8 } from '@fairlead/blobs';
 import {
   anyObject,
   BadRequest,
@@ -36,7 +37,6 @@ import { newMetadata } from '../examples/example-metadata';
 import type { ChangedExample } from '../examples/example-rows';
 import type { SentExample } from '../examples/examples-body';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
-import { multipartParts, type Part, utf8 } from '../common/multipart';
 import { digestOf, type OpaqueBody, readBytes, readOpaqueBody } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { found, Id, idPath, JSON_TEXT, notOffered } from '../common/reading';

@@ -1,3 +1,4 @@
+import { PayloadStore } from '@fairlead/blobs';
 import { AggregateCommands, type Caller, EventStore, Followers, nameStream, StoredBytes } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -7,7 +8,6 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { SessionNotFound } from '../sessions/session.errors';
 import { SessionCommands, unlessGone } from '../sessions/sessions.commands';
 import { findReferenceDataset } from '../sessions/sessions.queries';
-import { PayloadStore } from '../storage/payload.store';
 import {
   type Dataset,
   datasetAggregate,

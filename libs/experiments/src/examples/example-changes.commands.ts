@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PayloadStore } from '@fairlead/blobs';
 import {
   type AggregateCommands,
   type Caller,
@@ -14,7 +15,6 @@ import type { Dataset, DatasetEvent, ExamplesChange, ExamplesEvent } from '../da
 import { changeExamples, type StoredChange } from '../datasets/dataset-write';
 import { OnlyUploads } from '../datasets/dataset.errors';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import type { PayloadStore } from '../storage/payload.store';
 import { type ChangedExample, encodeExamples } from './example-rows';
 
 export interface ExampleParts extends AggregateCommands<Dataset, DatasetEvent> {

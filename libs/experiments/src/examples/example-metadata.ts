@@ -1,4 +1,4 @@
-import { memberSlices, present } from '../common/json-slices';
+import { memberSlices, present } from '@fairlead/blobs';
 import { sameMembers } from './same-json';
 
 /**

@@ -1,4 +1,4 @@
-import { elementSlices, memberSlices } from '../common/json-slices';
+import { elementSlices, memberSlices } from '@fairlead/blobs';
 
 export interface ExampleAttachment {
   readonly name: string;

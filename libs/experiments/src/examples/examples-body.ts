@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { validate } from '@fairlead/api';
+import { elementSlices, memberSlices, multipartParts, present } from '@fairlead/blobs';
 import {
   bool,
   canonicalUuid,
@@ -19,8 +20,6 @@ import {
   Unprocessable,
   uuid,
 } from '@fairlead/schema';
-import { elementSlices, memberSlices, present } from '../common/json-slices';
-import { multipartParts } from '../common/multipart';
 import type { AttachmentOperations } from './example-attachments';
 import type { ExampleAttachment } from './example-rows';
 

@@ -1,8 +1,8 @@
+import { readWithin } from '@fairlead/blobs';
 import { idOf, type Recorded } from '@fairlead/eventing';
 import { Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { DatasetTagged, ExamplesEvent } from '../datasets/dataset';
-import { readWithin } from '../storage/payload.store';
 import { type ChangedExample, decodeExamples } from './example-rows';
 
 const MOST_CHARACTERS = 4_000_000;

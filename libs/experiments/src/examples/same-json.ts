@@ -1,4 +1,4 @@
-import { elementSlices, memberSlices, stringValue } from '../common/json-slices';
+import { elementSlices, memberSlices, stringValue } from '@fairlead/blobs';
 
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 

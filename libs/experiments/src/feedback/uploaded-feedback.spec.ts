@@ -1,9 +1,9 @@
+import { PayloadStore } from '@fairlead/blobs';
 import { idOf, type Recorded } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as newId, stringify } from 'uuid';
 import { numberedIds } from '../common/ids';
 import type { ExperimentUploaded } from '../sessions/experiment';
-import { PayloadStore } from '../storage/payload.store';
 import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
 import { MOST_TOLD, tellUploadedFeedback } from './uploaded-feedback.commands';
 

@@ -1,4 +1,4 @@
-import { memberSlices, present } from '../common/json-slices';
+import { memberSlices, present } from '@fairlead/blobs';
 
 /** Members of a run's metadata that name the thread it belongs to; the first one that is there counts. */
 const NAMES = ['session_id', 'thread_id', 'conversation_id'];

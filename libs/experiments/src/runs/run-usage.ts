@@ -1,5 +1,5 @@
+import { memberSlices, present } from '@fairlead/blobs';
 import type { RunChange } from './run-change';
-import { memberSlices, present } from '../common/json-slices';
 
 interface Usage {
   readonly prompt_tokens: number | null;

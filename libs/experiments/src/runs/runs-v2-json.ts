@@ -1,5 +1,5 @@
+import { memberSlices, present } from '@fairlead/blobs';
 import { preview } from '../compare/compare-json';
-import { memberSlices, present } from '../common/json-slices';
 import { array, object, raw, text } from '../common/platform-json';
 import type { AttachmentLink } from '../storage/attachments.service';
 import { dottedOrder, leftOutMember, parents, RUN_TYPES, type RunRow } from './run-json';

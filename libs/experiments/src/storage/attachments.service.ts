@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { CommandContext } from '@fairlead/api';
+import { PayloadStore } from '@fairlead/blobs';
 import { Vault, Workspaces } from '@fairlead/eventing';
 import { Forbidden, int, note, NotFound, parseUrl, str, uuid } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { object, text } from '../common/platform-json';
-import { PayloadStore } from './payload.store';
 
 /** Validity of the address of an attachment (ms). */
 const VALID_MS = 60 * 60 * 1000;

@@ -1,10 +1,10 @@
+import { PayloadStore } from '@fairlead/blobs';
 import { EventStore, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
 import { PeriodicWork } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
 import { experimentModel, sessionStream } from '../sessions/experiment';
 import { experimentId } from '../common/ids';
-import { PayloadStore } from './payload.store';
 
 const HOUR = 60 * 60 * 1000;
 /** An upload records what it has kept long before that. */

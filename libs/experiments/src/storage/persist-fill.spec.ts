@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { PayloadStore } from '@fairlead/blobs';
 import { Rebuild } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { experimentsReadModels } from '../domain';
 import { again, failed, filling, fillsOf, numbered, scored } from '../testing/filling';
 import { startUploading, type Uploading } from '../testing/uploading';
-import { PayloadStore } from './payload.store';
 import { PayloadSweeper } from './payload-sweeper.worker';
 import { PersistRuns } from './persist-runs.consumer';
 

@@ -1,3 +1,4 @@
+import { inRing, PayloadStore } from '@fairlead/blobs';
 import {
   EventStore,
   handle,
@@ -25,12 +26,10 @@ import { sessionFeedbackStatistics } from '../feedback/feedback-statistics.queri
 import { refreshFeedbackStats, setAsideFeedback, settleFeedback } from '../feedback/feedback.projection';
 import { tellUploadedFeedback } from '../feedback/uploaded-feedback.commands';
 import { JsonScanner } from '../upload/json-scanner';
-import { PayloadStore } from './payload.store';
 import { applyFeedbackChanges } from '../feedback/feedback-changes.projection';
 import { findUnstoredFills, replaceRuns } from './persist-fill.queries';
 import { type PreparedRows, RunWriter, type UploadFacts } from './run-writer.store';
 import { readRow } from './stored-row';
-import { inRing } from './upload-blocks';
 import { analyseFilled } from './planner.queries';
 import { requireOwnDataset } from '../datasets/datasets.projection';
 

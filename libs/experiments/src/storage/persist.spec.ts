@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { PayloadStore } from '@fairlead/blobs';
 import type { PoolClient } from 'pg';
 import { v4 as uuid, v5 } from 'uuid';
 import { until } from '@fairlead/postgres/testing';
 import { PersistRuns } from './persist-runs.consumer';
-import { PayloadStore } from './payload.store';
 import { PayloadSweeper } from './payload-sweeper.worker';
 import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { uuidBytes } from '../common/uuid-bytes';
+import { uuidBytes } from '@fairlead/blobs';
 import { ID_BYTES, IdTable } from './id-table';
 
 const DIGEST_BYTES = 16;

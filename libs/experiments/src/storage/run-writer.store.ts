@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
+import { CopyRows, encodedFields, uuidBytes } from '@fairlead/blobs';
 import { copyAtOnce } from '@fairlead/postgres';
 import type { PoolClient } from 'pg';
-import { CopyRows, encodedFields } from './copy-rows';
 import { exampleId, numberedIds } from '../common/ids';
-import { uuidBytes } from '../common/uuid-bytes';
 import type { NumberedPlace } from './fill-targets.queries';
 import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
 

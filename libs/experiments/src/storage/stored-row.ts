@@ -1,6 +1,5 @@
+import { elementSlices, MemberNames, type NamedMembers } from '@fairlead/blobs';
 import { canonicalUuid, datetime, INVALID, ParseContext, type Schema } from '@fairlead/schema';
-import { MemberNames, type NamedMembers } from './json-members';
-import { elementSlices } from '../common/json-slices';
 import { sentScore } from '../feedback/sent-score';
 import { scoreSchema } from '../upload/upload-schema';
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { PayloadStore } from '@fairlead/blobs';
 import {
   Consistency,
   EventStore,
@@ -46,7 +47,6 @@ import { ExperimentLimits } from '../common/experiment-limits';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { LiveRunsController } from '../runs/live/live-runs.controller';
 import { experimentsMigrations } from '../domain';
-import { PayloadStore } from '../storage/payload.store';
 import { PublicUrl, Attachments } from '../storage/attachments.service';
 import { RunAttachmentsController } from '../runs/run-attachments.controller';
 import { RunsController } from '../runs/runs.controller';
@@ -147,7 +147,7 @@ export async function startReading(
       { provide: ExperimentLimits, useValue: new ExperimentLimits(ofExperiments) },
       LiveRunsThread,
       UploadThread,
-      PayloadStore,
+      { provide: PayloadStore, inject: [Pool], useFactory: (pool: Pool) => new PayloadStore(pool) },
       { provide: PublicUrl, useValue: new PublicUrl() },
       RefusedItems,
       Attachments,

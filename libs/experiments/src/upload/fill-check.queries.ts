@@ -1,3 +1,4 @@
+import { memberSlices } from '@fairlead/blobs';
 import { type Problem, Problems, Unprocessable } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { sameJson } from '../examples/same-json';
@@ -10,7 +11,6 @@ import {
   placesOf,
 } from '../storage/fill-targets.queries';
 import { contentDigest, type FillRow, fillRows, type FillRows } from '../storage/row-contents';
-import { memberSlices } from '../common/json-slices';
 import type { ExperimentFacts } from './upload-answer';
 import type { CheckedUpload } from './upload-check';
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { PayloadStore } from '@fairlead/blobs';
 import { type Caller, Consistency, EventStore, fold, type Recorded, StoredBytes } from '@fairlead/eventing';
 import { Conflict, Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
@@ -16,7 +17,6 @@ import {
 } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { SessionCommands } from '../sessions/sessions.commands';
-import { PayloadStore } from '../storage/payload.store';
 import { checkFillHeader, checkFillRows } from './fill-check.queries';
 import { type ExperimentFacts, extraOf, fillAnswer } from './upload-answer';
 import { REPLAY_MS } from './upload.errors';

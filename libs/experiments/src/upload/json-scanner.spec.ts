@@ -1,6 +1,6 @@
+import { elementSlices, memberSlices } from '@fairlead/blobs';
 import fc from 'fast-check';
 import { JsonScanner, JsonSyntaxError, parseJson, type ScannerLimits } from './json-scanner';
-import { elementSlices, memberSlices } from '../common/json-slices';
 import { LimitExceeded } from './upload.errors';
 
 type Seen = [kind: 'member' | 'element' | 'array' | 'root', key: string, value: unknown];

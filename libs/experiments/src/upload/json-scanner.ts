@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { stringEnd } from '@fairlead/blobs';
 import { parseJson as explainJson, Unprocessable } from '@fairlead/schema';
-import { stringEnd } from '../common/json-slices';
 import { LimitExceeded } from './upload.errors';
 
 export class JsonSyntaxError extends Error {

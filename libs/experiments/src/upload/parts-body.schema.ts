@@ -1,9 +1,8 @@
+import { type CutBody, MalformedMultipart } from '@fairlead/blobs';
 import { bodyChunks, readStream } from '@fairlead/edge';
 import { BadRequest } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { ExperimentLimits } from '../common/experiment-limits';
-import { MalformedMultipart } from '../common/multipart';
-import type { CutBody } from './part-cutter';
 import { decompressed } from './decompress';
 import { LimitExceeded } from './upload.errors';
 import type { ZstdDecoder } from './zstd-decoder';

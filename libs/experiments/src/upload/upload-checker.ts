@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
+import { RING_BLOCKS } from '@fairlead/blobs';
 import type { ExperimentLimits } from '../common/experiment-limits';
-import { RING_BLOCKS } from '../storage/upload-blocks';
 import { UploadCheck, type Verdict } from './upload-check';
 
 export interface UploadChecker {

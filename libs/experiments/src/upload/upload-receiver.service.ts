@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
+import { BLOCK_BYTES, inRing, type PayloadDraft, PayloadStore } from '@fairlead/blobs';
 import { Problems, Unprocessable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits } from '../common/experiment-limits';
 import { LimitExceeded } from './upload.errors';
-import type { PayloadDraft } from '../storage/payload-draft.store';
-import { PayloadStore } from '../storage/payload.store';
-import { BLOCK_BYTES, inRing } from '../storage/upload-blocks';
 import { LocalChecker, type UploadChecker } from './upload-checker';
 import type { CheckedUpload, Verdict } from './upload-check';
 import { UploadThread } from './upload-thread.service';

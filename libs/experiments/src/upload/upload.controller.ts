@@ -11,6 +11,7 @@ import {
   requireJson,
   Scope,
 } from '@fairlead/api';
+import { BLOCK_BYTES, paced, RING_BLOCKS } from '@fairlead/blobs';
 import { holdsBody } from '@fairlead/edge';
 import { type Infer, note, object, optional, RequestTimeout, uuid } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
@@ -21,7 +22,6 @@ import { LimitExceeded } from './upload.errors';
 import { uploaded } from '../sessions/sessions.answers.schema';
 import type { CheckedUpload } from './upload-check';
 import { uploadSchema } from './upload-schema';
-import { BLOCK_BYTES, paced, RING_BLOCKS } from '../storage/upload-blocks';
 import { decompressed } from './decompress';
 import { Gate } from './gate';
 import { UploadReceiver } from './upload-receiver.service';

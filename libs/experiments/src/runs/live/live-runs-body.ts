@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 import { validate } from '@fairlead/api';
 import {
+  elementSlices,
+  isNothing,
+  type LargePart,
+  MalformedMultipart,
+  memberSlices,
+  multipartParts,
+  type Part,
+  present,
+} from '@fairlead/blobs';
+import {
   BadRequest,
   canonicalUuid,
   datetime,
@@ -24,9 +34,6 @@ import {
 import type { RunAttachment, RunChange } from '../run-change';
 import { feedbackBody, feedbackData, ignoredFeedback, type SentFeedback } from '../../feedback/feedback-body';
 import { type Refusal, refusal } from '../../refused/refusal';
-import { elementSlices, isNothing, memberSlices, present } from '../../common/json-slices';
-import { MalformedMultipart, multipartParts, type Part } from '../../common/multipart';
-import type { LargePart } from '../../upload/part-cutter';
 import { OpaqueBody } from '../../common/opaque-body.schema';
 import { RUN_TYPES } from '../run-json';
 

@@ -1,8 +1,8 @@
 import { setImmediate as otherRequests } from 'node:timers/promises';
+import type { LargePart } from '@fairlead/blobs';
 import { appendedBytes, MAX_APPEND_BYTES, type Metadata } from '@fairlead/eventing';
 import type { RunChange } from '../run-change';
 import type { RunsReceived } from '../../sessions/experiment';
-import type { LargePart } from '../../upload/part-cutter';
 import { MOST_BYTES, PART } from './live-runs-body';
 
 /** Bytes that are measured in one turn of the event loop. */

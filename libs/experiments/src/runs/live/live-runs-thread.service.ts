@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { LargePart } from '@fairlead/blobs';
 import { FairShare, HttpProblem, NoPlace, TooManyRequests, Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits } from '../../common/experiment-limits';
 import type { SentExamples } from '../../examples/examples-body';
 import { type ExamplesKind, readExamplesBody } from '../../examples/read-examples';
 import type { SentParts } from './live-runs-body';
-import type { LargePart } from '../../upload/part-cutter';
 import { type BodyKind, readRunBody } from './read-run-body';
 import type { AnyBody, BodyRead } from './live-runs.worker';
 

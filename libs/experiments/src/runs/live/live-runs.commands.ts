@@ -1,3 +1,4 @@
+import type { LargePart, PayloadStore } from '@fairlead/blobs';
 import { AppendTooLarge, type Caller } from '@fairlead/eventing';
 import { Conflict, Forbidden, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
@@ -5,12 +6,10 @@ import { type RunsReceived, sessionStream } from '../../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
-import type { PayloadStore } from '../../storage/payload.store';
 import { found } from '../../common/reading';
 import { bytesOfRuns } from '../run-bytes';
 import { leftOut, type SentParts, type SentRun } from './live-runs-body';
 import { findSessions, makeSessions, type Parts } from './live-sessions.commands';
-import type { LargePart } from '../../upload/part-cutter';
 import { splitRuns } from './live-runs-split';
 
 /** Attachments of one run. */

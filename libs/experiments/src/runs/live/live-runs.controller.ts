@@ -1,3 +1,4 @@
+import { type CutBody, JsonCutter, type LargePart, PartCutter, PayloadStore } from '@fairlead/blobs';
 import { Consistency, EventStore, MAX_APPEND_BYTES, StoredBytes } from '@fairlead/eventing';
 import {
   Answers,
@@ -23,12 +24,9 @@ import { nothingStored, refusedList } from '../../refused/refusal';
 import { RefusedItems } from '../../refused/refused-items.store';
 import { LiveRunsThread } from './live-runs-thread.service';
 import { ExperimentLimits } from '../../common/experiment-limits';
-import { JsonCutter } from '../../upload/json-cutter';
 import { readCut } from '../../upload/parts-body.schema';
 import { SessionCommands } from '../../sessions/sessions.commands';
-import { PayloadStore } from '../../storage/payload.store';
 import { idPath } from '../../common/reading';
-import { type CutBody, type LargePart, PartCutter } from '../../upload/part-cutter';
 import { UploadThread } from '../../upload/upload-thread.service';
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { PayloadStore } from '@fairlead/blobs';
 import { type Caller, type Consistency, type EventStore, type StoredBytes } from '@fairlead/eventing';
 import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
@@ -7,7 +8,6 @@ import type { SentRun } from './live-runs-body';
 import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
 import { newProject } from '../../sessions/experiment';
 import type { SessionCommands } from '../../sessions/sessions.commands';
-import type { PayloadStore } from '../../storage/payload.store';
 
 /** Where runs go that name no session. */
 const DEFAULT_SESSION = 'default';

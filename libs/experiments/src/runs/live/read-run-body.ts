@@ -1,6 +1,6 @@
+import type { LargePart } from '@fairlead/blobs';
 import { PayloadTooLarge } from '@fairlead/schema';
 import { refusal } from '../../refused/refusal';
-import type { LargePart } from '../../upload/part-cutter';
 import { readBatch, readMultipart, readRun, said, type SentParts, tooLarge } from './live-runs-body';
 
 /** Readers of the bytes of a body, by its kind; `argument` is the id in the path, or the content type. */

@@ -1,4 +1,4 @@
-import { eachMember, stringValue } from '../common/json-slices';
+import { eachMember, stringValue } from './json-slices';
 
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { MalformedMultipart, multipartParts } from './multipart';
-import { PartCutter } from '../upload/part-cutter';
+import { PartCutter } from './part-cutter';
 
 const TYPE = 'multipart/form-data; boundary=b';
 const parts = (body: string | Buffer, type = TYPE) => multipartParts(Buffer.from(body as string), type);

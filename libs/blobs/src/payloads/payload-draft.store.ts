@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
-import { uuidBytes } from '../common/uuid-bytes';
+import { uuidBytes } from './uuid-bytes';
 import { PayloadGone } from './payload.errors';
 import { frameOf } from './payload-frames';
 import { PayloadPart } from './payload-part.store';

@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { Pool, type PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { to } from 'pg-copy-streams';
 import { copiedFields } from './copy-rows';
 import { PayloadDraft } from './payload-draft.store';
@@ -10,7 +9,6 @@ import { BLOCK_BYTES } from './upload-blocks';
 const CHUNKS_AT_ONCE = 128;
 
 /** Uploaded bodies, changes of examples and what is attached, by tenant and SHA-256 (hex) of their content. */
-@Injectable()
 export class PayloadStore {
   constructor(private readonly pool: Pool) {}
 

@@ -1,5 +1,5 @@
 import { PayloadTooLarge } from '@fairlead/schema';
-import { stringEnd, stringValue } from '../common/json-slices';
+import { stringEnd, stringValue } from '../json/json-slices';
 import type { CutBody, LargePart } from './part-cutter';
 
 interface CutterLimits {

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { eventingMigrations } from '@fairlead/eventing';
+import { experimentsMigrations } from '@fairlead/experiments';
 import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
-import { experimentsMigrations } from '../domain';
 import { PayloadGone } from './payload.errors';
 import { PayloadStore, readWithin } from './payload.store';
 import { BLOCK_BYTES } from './upload-blocks';

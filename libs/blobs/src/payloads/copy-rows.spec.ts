@@ -1,7 +1,7 @@
 import { copyAtOnce, transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { CopyRows, encodedFields } from './copy-rows';
-import { uuidBytes } from '../common/uuid-bytes';
+import { uuidBytes } from './uuid-bytes';
 
 describe('rows in the binary format of COPY', () => {
   let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { PayloadTooLarge } from '@fairlead/schema';
-import { boundaryOf, headOf, MalformedMultipart, MOST_HEAD_BYTES, MOST_PARTS } from '../common/multipart';
+import { boundaryOf, headOf, MalformedMultipart, MOST_HEAD_BYTES, MOST_PARTS } from './multipart';
 
 export interface LargePart {
   readonly name: string;

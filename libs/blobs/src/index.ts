@@ -1,0 +1,10 @@
+export { JsonCutter } from './bodies/json-cutter';
+export { MalformedMultipart, multipartParts, type Part, utf8 } from './bodies/multipart';
+export { type CutBody, type LargePart, PartCutter } from './bodies/part-cutter';
+export { MemberNames, NamedMembers } from './json/json-members';
+export { elementSlices, isNothing, memberSlices, present, stringEnd, stringValue } from './json/json-slices';
+export { copiedFields, CopyRows, encodedFields } from './payloads/copy-rows';
+export { PayloadDraft } from './payloads/payload-draft.store';
+export { PayloadStore, readWithin } from './payloads/payload.store';
+export { BLOCK_BYTES, inRing, paced, RING_BLOCKS } from './payloads/upload-blocks';
+export { uuidBytes } from './payloads/uuid-bytes';
