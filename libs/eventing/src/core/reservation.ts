@@ -6,6 +6,7 @@ import { type EventStore, StreamDeleted, VersionConflict } from './event-store';
 
 type NameReserved = DomainEvent<'NameReserved', { owner: string }>;
 type NameReleased = DomainEvent<'NameReleased', { owner: string }>;
+export type NameEvent = NameReserved | NameReleased;
 
 /** Age after which a reservation that its owner does not use may be taken over: a crash left it. */
 const ABANDONED_AFTER_MS = 60_000;
@@ -50,7 +51,7 @@ export async function reserveName(
 ): Promise<void> {
   for (;;) {
     const events = await store.read(name);
-    const last = events.at(-1) as Recorded<NameReserved | NameReleased> | undefined;
+    const last = events.at(-1) as Recorded<NameEvent> | undefined;
     if (last?.type === 'NameReserved') {
       if (last.data.owner === owner) return;
       if (!(await isFree(store, last, isGone))) throw taken(last.data.owner);
@@ -94,7 +95,7 @@ export async function release(store: EventStore, name: string, owner: string, me
   for (;;) {
     try {
       const events = await store.read(name);
-      const last = events.at(-1) as NameReserved | NameReleased | undefined;
+      const last = events.at(-1) as NameEvent | undefined;
       if (last?.type !== 'NameReserved' || last.data.owner !== owner) return;
       await store.append(name, events.length, [{ type: 'NameReleased', data: { owner } }], linked(metadata, events));
       return;
@@ -111,6 +112,6 @@ function linked(metadata: Metadata, events: readonly Recorded[]): Metadata {
 
 /** Returns the stream that holds a name; undefined when it is free. */
 export async function holder(store: EventStore, name: string): Promise<string | undefined> {
-  const last = (await store.read(name)).at(-1) as NameReserved | NameReleased | undefined;
+  const last = (await store.read(name)).at(-1) as NameEvent | undefined;
   return last?.type === 'NameReserved' ? last.data.owner : undefined;
 }

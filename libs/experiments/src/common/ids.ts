@@ -11,6 +11,14 @@ export function experimentId(tenant: string, sha256: string, generation: number)
   return v5(`${tenant}/${sha256}/${generation}`, UPLOADS);
 }
 
+/**
+ * Id of the session that runs make by naming it: requests that make it at the same time, and one that is repeated after
+ * a crash, have the same. `reservation` is the number of the name's reservation.
+ */
+export function namedSessionId(tenant: string, name: string, reservation: number): string {
+  return v5(`${tenant}/${reservation}/${name}`, UPLOADS);
+}
+
 export function newDatasetId(experiment: string): string {
   return v5('dataset', experiment);
 }

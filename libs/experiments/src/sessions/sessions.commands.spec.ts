@@ -49,3 +49,43 @@ it('a session holds its next name while it is being renamed', async () => {
   await reserve('yours', 'one');
   await expect(reserve('yours', 'two')).rejects.toBeInstanceOf(SessionExists);
 });
+
+describe('the id of a session that is made by naming it', () => {
+  const idFor = (name = 'mine') => new SessionCommands(store).idFor('t', name);
+
+  it('is that of a reservation that a crash has left without its session', async () => {
+    const id = await idFor();
+    await reserve('mine', id);
+    expect(await idFor()).toBe(id);
+    await reserve('mine', id);
+    expect(await idFor('yours')).not.toBe(id);
+    expect(await new SessionCommands(store).idFor('another', 'mine')).not.toBe(id);
+  });
+
+  it('is another one once the session was deleted, also when a crash has kept its name', async () => {
+    const sessions = new SessionCommands(store);
+    const id = await idFor();
+    await reserve('mine', id);
+    await record(id, 0, 'SessionCreated', { name: 'mine', tenant_id: 't' });
+    await record(id, 1, 'SessionDeleted', {});
+    const next = await idFor();
+    expect(next).not.toBe(id);
+    await sessions.releaseName(serviceCaller({ tenant: 't' }), 'mine', id);
+    const last = await idFor();
+    expect(last).not.toBe(id);
+    await reserve('mine', last);
+    expect(await idFor()).toBe(last);
+  });
+
+  it('is not one that another session has', async () => {
+    const id = await idFor();
+    await record(id, 0, 'SessionCreated', { name: 'yours', tenant_id: 'another' });
+    expect(await idFor()).not.toBe(id);
+  });
+
+  it('is not that of an upload that has the name', async () => {
+    await reserve('mine', 'upload');
+    expect(await idFor()).not.toBe('upload');
+    await expect(reserve('mine', await idFor())).rejects.toMatchObject({ id: 'upload' });
+  });
+});

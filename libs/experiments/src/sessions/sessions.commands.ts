@@ -1,6 +1,15 @@
-import { AggregateCommands, type Caller, EventStore, nameStream } from '@fairlead/eventing';
+import {
+  AggregateCommands,
+  type Caller,
+  EventStore,
+  type NameEvent,
+  nameStream,
+  type Recorded,
+} from '@fairlead/eventing';
 import { NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
+import { v4 as randomId } from 'uuid';
+import { namedSessionId } from '../common/ids';
 import { type Dataset, datasetAggregate, type DatasetEvent, numberExperiment } from '../datasets/dataset';
 import {
   createSession,
@@ -42,6 +51,20 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
     const found = await this.holderOf(nameOf(tenantId, name));
     // A crash during a renaming leaves the former name reserved: what is sent to it is not for the renamed session.
     return found?.state?.tenant_id === tenantId && found.state.name === name ? found.id : undefined;
+  }
+
+  /**
+   * Returns the id for a session that is made by naming it. While a crash has left the name reserved for a session that
+   * was not created, this is the id of that session, so that the repeated request can go on with it.
+   */
+  async idFor(tenantId: string, name: string): Promise<string> {
+    const events = await this.store.read(nameOf(tenantId, name));
+    const last = events.at(-1) as Recorded<NameEvent> | undefined;
+    const reserved = namedSessionId(tenantId, name, events.length - 1);
+    const isOwn = last?.type === 'NameReserved' && last.data.owner === this.stream(reserved);
+    const id = isOwn ? reserved : namedSessionId(tenantId, name, events.length);
+    // It can be computed, so another session may have it.
+    return (await this.stateOf(id)) ? randomId() : id;
   }
 
   /** Changes a session. @throws SessionNotFound, SessionExists when its new name is taken */

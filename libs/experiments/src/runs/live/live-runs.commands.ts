@@ -46,7 +46,7 @@ interface Received {
  * named and not there is made. Changes of known runs stay in the session that the run is in. The view of runs is waited
  * for only where it must know something and does not yet. Items that cannot be stored
  * are refused; all others are recorded. Repeating a request stores each run and feedback once.
- * @throws QuotaReached, ViewBehind before anything is recorded
+ * @throws QuotaReached, ViewBehind, Unavailable before anything is recorded
  */
 export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Promise<Received> {
   if (sent.runs.length + sent.feedback.length === 0) return { refused: [], count: 0 };
@@ -86,29 +86,21 @@ export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Pro
   const count = await parts.stored.within(tenantId, bytesOf(recordable, contents), async () => {
     const needed = new Set(recordable.map(({ session }) => session));
     const missing = new Map([...sessions.missing].filter(([, id]) => needed.has(id)));
-    const { overtaken, failed } = await makeSessions(parts, caller, missing);
-    if (overtaken) return undefined;
-    const ready = recordable.filter(({ session, runs }) => {
-      const error = failed.get(session);
-      if (error) refused.push(...runs.map((run) => runRefusal(run, error)));
-      return !error;
-    });
-    const known = new Map(
-      ready.flatMap(({ session, runs }) => runs.map(({ change }) => [change.id, session] as const)),
-    );
+    if (await makeSessions(parts, caller, missing)) return undefined;
+    const known = new Map(recordable.flatMap(({ session, runs }) => runs.map(({ change }) => [change.id, session])));
     const given = await feedbackEvents(parts, tenantId, feedback, known, metadata, refused);
     const room = await awaitedRoom(parts, tenantId, given, refused);
     let done = false;
     try {
-      await keepContents(parts.payloads, tenantId, ready, contents);
-      for (const { session, events } of ready)
+      await keepContents(parts.payloads, tenantId, recordable, contents);
+      for (const { session, events } of recordable)
         for (const event of events) await parts.store.append(sessionStream(session), 'any', [event], metadata);
       await appendFeedback(parts, room.appends, metadata);
       done = true;
     } finally {
       room.giveBack(done);
     }
-    const runs = ready.reduce((sum, { runs: own }) => sum + own.length, 0);
+    const runs = recordable.reduce((sum, { runs: own }) => sum + own.length, 0);
     return runs + sent.feedback.length - refused.filter(({ kind }) => kind === 'feedback').length;
   });
   // A session that was to be made was there in the meantime: the runs are placed anew.
@@ -231,12 +223,12 @@ export async function sessionOfRun(
   return found(await look(), 'Run ID', id);
 }
 
-/** The sessions of the runs that are known. */
+/** The sessions of the runs that are known. The first change of a run alone places it, when it is not known. */
 async function findPlaces(parts: Parts, tenantId: string, sent: readonly SentRun[]): Promise<Map<string, string>> {
   const ids = sent.map(({ change }) => change.id);
   const places = await placesOf(parts, tenantId, ids);
-  const placed = new Set(sent.filter(isPlaced).map(({ change }) => change.id));
-  if (ids.every((id) => places.has(id) || placed.has(id))) return places;
+  const first = new Map(sent.toReversed().map((run) => [run.change.id, run]));
+  if ([...first].every(([id, run]) => places.has(id) || isPlaced(run))) return places;
   // Only the run tells where its change belongs.
   await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
   return placesOf(parts, tenantId, ids);

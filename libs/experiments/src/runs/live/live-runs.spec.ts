@@ -1,4 +1,6 @@
+import { serviceCaller } from '@fairlead/eventing';
 import { v4 as newId } from 'uuid';
+import { SessionCommands } from '../../sessions/sessions.commands';
 import { type Reading, rows, startReading } from '../../testing/reading';
 
 let reading: Reading;
@@ -215,6 +217,51 @@ describe('A run that is sent while it happens', () => {
     const answers = await Promise.all(runs.map((sent) => reading.post('/runs/batch', { post: [sent] })));
     expect(answers.map(({ status }) => status)).toEqual(runs.map(() => 202));
     expect(await session(name)).toMatchObject({ run_count: 6 });
+  });
+
+  it('goes into the session for which a crash has left the name reserved', async () => {
+    const name = `left-${newId()}`;
+    const [sessions, tenant] = [new SessionCommands(reading.store), reading.tenants.a];
+    const id = await sessions.idFor(tenant, name);
+    await sessions.reserveName(serviceCaller({ tenant }), name, id);
+    const [sent, other] = [run({ session_name: name, end_time }), run({ session_name: `${name}-beside`, end_time })];
+    expect(await reading.post('/runs/batch', { post: [sent, other] })).toMatchObject({ status: 202, json: {} });
+    expect(await read(sent.id)).toMatchObject({ session_id: id });
+    expect(await session(name)).toMatchObject({ id, run_count: 1 });
+    expect(await session(`${name}-beside`)).toMatchObject({ run_count: 1 });
+  });
+
+  it.each([
+    ['a crash has left the name with a renamed session', true],
+    ['an upload has the name and takes long', false],
+  ])('is asked for again, and nothing is stored, when %s', async (_, isRenamed) => {
+    const [name, id] = [`left-${newId()}`, newId()];
+    const caller = serviceCaller({ tenant: reading.tenants.a });
+    if (isRenamed) await reading.post('/sessions', { id, name: `renamed-${id}` });
+    await new SessionCommands(reading.store).reserveName(caller, name, id);
+    const [sent, other] = [run({ session_name: name, end_time }), run({ session_name: `${name}-beside`, end_time })];
+    const answer = await reading.post('/runs/batch', { post: [sent, other] });
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '20' } });
+    for (const { id: unknown } of [sent, other]) expect((await reading.get(`/runs/${unknown}`)).status).toBe(404);
+  });
+
+  it('takes a change without a place when the view is behind, also when a later change has one', async () => {
+    const name = `behind-${newId()}`;
+    await reading.post('/sessions', { name });
+    const sent = run({ session_name: name });
+    const lock = await reading.pool.connect();
+    await lock.query('begin');
+    await lock.query('lock table runs in share row exclusive mode');
+    expect((await reading.post('/runs', sent)).status).toBe(202);
+    const patch = [{ inputs: 3 }, { outputs: { a: 1 } }, { name: 'later', session_name: `${name}-other` }];
+    const answer = reading.post('/runs/batch', { patch: patch.map((change) => ({ id: sent.id, ...change })) });
+    await lock.query('rollback');
+    lock.release();
+    expect((await answer).json).toMatchObject({ refused: [{ id: sent.id, loc: ['body', 'patch', 0, 'inputs'] }] });
+    expect((await answer).json.refused).toHaveLength(1);
+    const { id } = await session(name);
+    expect(await read(sent.id)).toMatchObject({ session_id: id, name: 'later', outputs: { a: 1 } });
+    expect(await session(`${name}-other`)).toBeUndefined();
   });
 
   it('is stored once, with what both requests say, when two send it to two sessions at once', async () => {

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PayloadStore } from '@fairlead/blobs';
 import { type Caller, type Consistency, type EventStore, type StoredBytes } from '@fairlead/eventing';
-import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/schema';
+import { Conflict, NotFound, PayloadTooLarge, Unavailable } from '@fairlead/schema';
 import type { Pool } from 'pg';
-import { v4 as newId } from 'uuid';
 import type { SentRun } from './live-runs-body';
 import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
 import { newProject } from '../../sessions/experiment';
@@ -13,9 +12,11 @@ import type { SessionCommands } from '../../sessions/sessions.commands';
 const DEFAULT_SESSION = 'default';
 /** Sessions that the runs of one request may name. */
 const MOST_SESSIONS = 100;
-/** Time for which another request may take to make a session whose name it has, and the interval of looks (ms). */
+/** Time for which other requests may take to make sessions whose names they have, and the interval of looks (ms). */
 const PATIENCE_MS = 3000;
 const LOOK_MS = 20;
+/** Pause before a client tries again to use a reserved name (s). */
+const AGAIN_S = 20;
 
 export interface Parts {
   readonly store: EventStore;
@@ -67,7 +68,7 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
     if (byName.has(name)) continue;
     // The table first: a stream of many runs takes long to read.
     const id = await parts.sessions.named(tenantId, name);
-    if (id === undefined) missing.set(name, newId());
+    if (id === undefined) missing.set(name, await parts.sessions.idFor(tenantId, name));
     else byName.set(name, id);
     // Whether it was uploaded is asked of the view next.
     if (id !== undefined) await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
@@ -82,34 +83,36 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
   return { idOf, missing };
 }
 
-interface MadeSessions {
-  readonly overtaken: boolean;
-  readonly failed: ReadonlyMap<string, Conflict>;
-}
-
+/**
+ * Makes sessions. Returns true when another request has made one of them: the runs are then to be placed anew.
+ * @throws Unavailable when a name is reserved for a session that does not come: an upload that takes long, or one that a
+ * crash has ended, which keeps the name for a minute
+ */
 export async function makeSessions(
   { sessions }: Pick<Parts, 'sessions'>,
   caller: Caller,
   missing: NamedSessions['missing'],
-): Promise<MadeSessions> {
-  const { tenantId } = caller;
+): Promise<boolean> {
   let overtaken = false;
-  const failed = new Map<string, Conflict>();
+  const end = performance.now() + PATIENCE_MS;
   for (const [name, id] of missing) {
     try {
       await sessions.create(caller, id, newProject(name, new Date().toISOString()));
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      if (await isMade(sessions, tenantId, name)) overtaken = true;
-      else failed.set(id, error);
+      if (!(await isMade(sessions, caller.tenantId, name, end)))
+        throw new Unavailable(AGAIN_S, `The name '${name}' is still reserved for a session that is not there.`);
+      overtaken = true;
     }
   }
-  return { overtaken, failed };
+  return overtaken;
 }
 
-/** True when another request that has the name makes its session; that comes a moment later than the name. */
-async function isMade(sessions: SessionCommands, tenantId: string, name: string): Promise<boolean> {
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await delay(LOOK_MS))
+/** True when the session of a name is there before `end`, a time of the clock that only goes forward. */
+async function isMade(sessions: SessionCommands, tenantId: string, name: string, end: number): Promise<boolean> {
+  for (;;) {
     if (await sessions.named(tenantId, name)) return true;
-  return false;
+    if (performance.now() > end) return false;
+    await delay(LOOK_MS);
+  }
 }
