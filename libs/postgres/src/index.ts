@@ -18,4 +18,4 @@ export { opaqueStorage } from './database/opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './database/reading';
 export { openRequestPool } from './database/request-pool';
 export { SharedReads } from './database/shared-reads';
-export { DatabaseProblem, isConnectionLost } from './database/problem';
+export { DatabaseProblem } from './database/problem';

@@ -1,5 +1,6 @@
 export { AllowList, OUR_PREFIX, parseAllowList } from './allow-list';
 export { CommandProblem, fillCommand, parseCommand, type Placeholder } from './command-line';
+export { errorCode, isConnectionLost } from './connection-lost';
 export { datetime, instant, type Instant, timestamp } from './datetime';
 export {
   BadRequest,

@@ -1,8 +1,17 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { BadRequest, GatewayTimeout, HttpProblem, NotFound, PayloadTooLarge, Unavailable } from '@fairlead/schema';
-import type { Problem } from '@fairlead/schema';
+import {
+  BadRequest,
+  errorCode,
+  GatewayTimeout,
+  HttpProblem,
+  isConnectionLost,
+  NotFound,
+  PayloadTooLarge,
+  type Problem,
+  Unavailable,
+} from '@fairlead/schema';
 
 /** The answer to an error, and the level at which it is logged. */
 interface Answer {
@@ -11,9 +20,6 @@ interface Answer {
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND', 'ENOENT']);
-const POOL =
-  /timeout exceeded when trying to connect|connection terminated|cannot use a pool after calling end|client has encountered a connection error/i;
 
 /**
  * Returns the answer to any thrown value: errors that define one, errors of the framework and the database, and 500 for
@@ -40,19 +46,15 @@ function fromFramework(error: unknown): Answer | undefined {
 
 function fromDatabase(error: unknown): Answer | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code } = Object('driverError' in error ? error.driverError : error) as { code?: unknown };
-  if (typeof code !== 'string') {
-    if (/query read timeout/i.test(error.message)) return { problem: new GatewayTimeout(), log: 'error' };
-    return POOL.test(error.message) ? { problem: new Unavailable(), log: 'error' } : undefined;
-  }
-  if (UNREACHABLE.has(code) || ('syscall' in error && /^(?:connect|read|write)$/.test(String(error.syscall)))) {
-    return { problem: new Unavailable(), log: 'error' };
+  const code = errorCode(error);
+  const ofSocket = 'syscall' in error && /^(?:connect|read|write)$/.test(String(error.syscall));
+  if (ofSocket || isConnectionLost(error) || /^53...$/.test(code)) return { problem: new Unavailable(), log: 'error' };
+  if (code === '57014' || /query read timeout/i.test(error.message)) {
+    return { problem: new GatewayTimeout(), log: 'error' };
   }
   if (!SQLSTATE.test(code)) return undefined;
-  if (/^57P0|^08|^53/.test(code)) return { problem: new Unavailable(), log: 'error' };
   // Lost a race against another transaction: the same request can succeed at once.
   if (/^40|^55P03/.test(code)) return { problem: new Unavailable(1), log: 'warn' };
-  if (code === '57014') return { problem: new GatewayTimeout(), log: 'error' };
   // A value that passed the checks but that PostgreSQL has no room for.
   if (/^22(?:003|008|021|P05)$/.test(code)) {
     return { problem: new BadRequest('A value of the request is outside the range that can be stored.'), log: 'warn' };

@@ -1,16 +1,13 @@
-/** SQLSTATEs of a server that is starting, stopping, gone or out of room; class 08 is a broken connection. */
-const SQLSTATES = new Set(['57P01', '57P02', '57P03', '53300', '57014', '25P03', '25P04']);
-const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'ENOENT']);
+import { errorCode, isConnectionLost } from '@fairlead/schema';
+
+/** SQLSTATEs of a statement or transaction that the server ended because it took too long. */
+const TOO_SLOW: ReadonlySet<string> = new Set(['57014', '25P03', '25P04']);
 
 /**
- * Returns whether an error means that the database could not be reached or ended the connection, so that a retry may
- * succeed.
+ * Returns whether an error means that the database could not be reached, ended the connection, or ended a statement that
+ * took too long, so that a retry may succeed.
  */
 export function unreachable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string' && (SQLSTATES.has(code) || NETWORK.has(code) || code.startsWith('08'))) return true;
-  return /connection terminated|timeout exceeded|connection timeout|query read timeout|not queryable|server closed/i.test(
-    error.message,
-  );
+  if (isConnectionLost(error) || TOO_SLOW.has(errorCode(error))) return true;
+  return error instanceof Error && /query read timeout/i.test(error.message);
 }

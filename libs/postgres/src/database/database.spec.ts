@@ -1,8 +1,9 @@
 import type { PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { isConnectionLost } from '@fairlead/schema';
 import { connect, openDatabase, transaction } from './database';
 import { opaqueStorage } from './opaque-storage';
-import { DatabaseProblem, isConnectionLost } from './problem';
+import { DatabaseProblem } from './problem';
 import { testDatabase, type TestDatabase } from '../testing';
 
 class MakeTable1700000000001 implements MigrationInterface {

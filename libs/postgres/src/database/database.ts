@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { errorCode, isConnectionLost } from '@fairlead/schema';
 import { CalmClient } from './calm-client';
 import { LOCKS } from './locks';
-import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
+import { DatabaseProblem } from './problem';
 import { requireVersion } from './server-version';
 import { watchedClient } from './watched-client';
 

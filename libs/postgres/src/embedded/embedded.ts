@@ -3,12 +3,13 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
+import { errorCode } from '@fairlead/schema';
 import { locateBinaries } from './binaries';
 import { createCluster, forgetPassword, readPassword, removeUnfinished } from './cluster';
 import { connect } from '../database/database';
 import { findPostmaster, isAlive, stopPostmaster, type Postmaster } from './postmaster';
 import { LOCKS } from '../database/locks';
-import { DatabaseProblem, errorCode } from '../database/problem';
+import { DatabaseProblem } from '../database/problem';
 import { start } from './program';
 import { serverUser } from './server-user';
 
