@@ -104,9 +104,11 @@ export class LocalApps implements HostedApps {
     if (!revision.image) await this.disk.requireSpace();
     const program = await this.launcher.runnable(chosen);
     const before = this.kept.revisions(id);
-    await this.runners.during(id, signal, (runner) => runner.replace(program, signal, before[0]));
-    this.kept.putFirst(revision, { stopped: false, awake: awakeOf(program) });
-    this.kept.claim(id);
+    const placed = () => {
+      this.kept.putFirst(revision, { stopped: false, awake: awakeOf(program) });
+      this.kept.claim(id);
+    };
+    await this.runners.during(id, signal, (runner) => runner.replace(program, signal, placed, before[0]));
     await this.folders.of(id).prune([...new Set(this.kept.revisions(id).map(({ build }) => build))]);
     await this.removeImages(before);
   }

@@ -78,6 +78,16 @@ it('knows the last lines of one process, also those that are dropped', () => {
   expect(one.last.slice(-2)).toEqual(['line 65', '[redacted]']);
   expect(one.last).toHaveLength(60);
   expect(other.last).toEqual(['of another one']);
+  expect([one.lastLine, other.lastLine]).toEqual(['[redacted]', 'of another one']);
+});
+
+it('knows the last line of a process that says something, without colours', () => {
+  const output = new AppLogs({ bytes: 100_000, rate: 3 }).output([]);
+  expect(output.lastLine).toBe('');
+  output.write('WARNING', '\u001b[31mError: no production build\u001b[0m\n    at line 1\n}\n\nNode.js v24.1.0\n');
+  expect(output.lastLine).toBe('Error: no production build');
+  output.write('INFO', `${numbered(9)}\n`);
+  expect(output.lastLine).toBe('line 9');
 });
 
 it('forgets the lines of programs that do not run and were not used for the longest time, when all have too many', () => {

@@ -59,8 +59,6 @@ export class AppLogs {
     private readonly isRunning = () => false,
   ) {}
 
-  /** The last line of the program that says something, cut; empty when there is none. */
-  lastLine = '';
   written = 0;
 
   /** Lines that are kept, the oldest first; ids of neighbours differ by one. */
@@ -79,8 +77,6 @@ export class AppLogs {
 
   private add(message: string, stream: StreamLevel): void {
     this.written++;
-    const line = stripVTControlCharacters(message).trim();
-    if (!SAYS_NOTHING.test(line)) this.lastLine = line.slice(0, LAST_LINE_CHARACTERS);
     if (this.room() === 0) return this.drop(1);
     this.taken++;
     this.keep(levelOf(message, stream), message);
@@ -130,7 +126,6 @@ export class AppLogs {
     this.entries = [];
     this.first = 0;
     this.bytes = 0;
-    this.lastLine = '';
   }
 
   private keep(level: LineLevel, message: string): void {
@@ -168,6 +163,8 @@ interface LineSink {
 
 class ProcessOutput {
   readonly last: string[] = [];
+  /** The last line of the process that says something, cut; empty when there is none. */
+  lastLine = '';
   private readonly streams: Readonly<Record<StreamLevel, LogLines>>;
 
   constructor(
@@ -195,9 +192,15 @@ class ProcessOutput {
   }
 
   private remember(lines: readonly string[]): void {
+    const telling = lines.findLast((line) => !SAYS_NOTHING.test(bare(line)));
+    if (telling !== undefined) this.lastLine = bare(telling).slice(0, LAST_LINE_CHARACTERS);
     this.last.push(...lines.slice(-LAST_LINES).map((line) => line.slice(0, LAST_CHARACTERS)));
     this.last.splice(0, Math.max(0, this.last.length - LAST_LINES));
   }
+}
+
+function bare(line: string): string {
+  return stripVTControlCharacters(line).trim();
 }
 
 function bytesOf({ message }: ProgramLine): number {

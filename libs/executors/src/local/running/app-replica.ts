@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable } from '../../port/executor';
 import { ENDS_OF_LOOP } from '../../port/crash-loop';
 import { type Looks, watchLiveness } from './liveness.worker';
-import type { Runnable, Serving } from './serving';
+import { NotReady, type Runnable, type Serving } from './serving';
 
 /** First and longest pause before a process that ended is started again (ms). */
 export interface Pauses {
@@ -14,6 +14,8 @@ export interface Pauses {
 export interface ReplicaRecord {
   restarts: number;
   lastError: string | null;
+  /** Last line of the process that failed last; empty when it wrote nothing. */
+  lastLine: string;
 }
 
 interface Surroundings {
@@ -112,7 +114,7 @@ export class AppReplica {
         if (signal.aborted) return;
         const { message } = error as Error;
         if (!(error instanceof ExecutorUnreachable)) {
-          this.fail(message);
+          this.fail(message, error instanceof NotReady ? error.lastLine : '');
           continue;
         }
         // It is no fault of the program: requests wait until its engine is back, and the next one tries again.
@@ -158,14 +160,14 @@ export class AppReplica {
       const sentence = `The program ${how}.`;
       if (this.around.ended(serving, sentence)) {
         this.life.abort();
-        this.record.lastError = sentence;
+        this.note(sentence, serving.lastLine);
         return;
       }
       this.full = serving.process.isFull ? this.full + 1 : 0;
       this.isOver = this.full >= ENDS_OF_LOOP;
       this.around.said(`${sentence} ${this.isOver ? 'It is not started again by itself.' : 'It is started again.'}`);
       if (!this.isOver) this.record.restarts++;
-      this.fail(sentence);
+      this.fail(sentence, serving.lastLine);
       if (!this.isOver) this.keep();
     });
     this.around.changed();
@@ -196,9 +198,13 @@ export class AppReplica {
     void watchLiveness(looked, looks, { trouble, lost }, signal);
   }
 
-  private fail(why: string): void {
+  private fail(why: string, lastLine: string): void {
     this.failures++;
-    this.record.lastError = why;
+    this.note(why, lastLine);
     this.around.changed();
+  }
+
+  private note(lastError: string, lastLine: string): void {
+    Object.assign(this.record, { lastError, lastLine });
   }
 }

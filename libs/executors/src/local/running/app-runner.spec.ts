@@ -79,6 +79,17 @@ it.each([2000, 0])('a program that ends while its successor starts does not come
   expect(seen().filter((file) => file.startsWith('old.'))).toEqual([]);
 });
 
+it('a program is known as the one to start from the moment when it serves, also while the one before has requests', async () => {
+  active = await revision('old', 0);
+  await activate(active);
+  const { end } = await apps.runners.enter('one');
+  const replaced = activate(await revision('new', 0));
+  await until(async () => (await ask('/')) === 'new');
+  expect(apps.kept.revisions('one').map(({ revisionId }) => revisionId)).toEqual(['new', 'old']);
+  end();
+  await replaced;
+});
+
 it('what is being started has ended before the program is started again', async () => {
   active = await revision('only', 1000, true);
   await activate(active);

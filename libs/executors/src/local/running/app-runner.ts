@@ -47,7 +47,7 @@ export class AppRunner {
     private readonly machine: Machine,
     private stopped = false,
   ) {
-    this.state = new RunnerState(logs, machine.tell);
+    this.state = new RunnerState(machine.tell);
     this.serving = new ReplicaSet(limits, logs, this.state, {
       next: () => machine.next(),
       room: (places) => machine.room(this, places),
@@ -129,16 +129,22 @@ export class AppRunner {
    * Puts a program in the place of the one that runs, when all its processes have become ready. Programs overlap where
    * the machine has room for both. Otherwise, and when a program keeps threads in files, which two of them would lose,
    * requests wait while one follows the other. When a process of the new one ends soon, what `previous` runs takes its
-   * place back. @throws StepFailed when it does not become ready; the one before runs on
+   * place back. `placed` is called when the new one serves, before anything can take its place back.
+   * @throws StepFailed when it does not become ready; the one before runs on
    */
-  replace(program: Runnable, signal: AbortSignal, previous?: StartedRevision): Promise<void> {
+  replace(program: Runnable, signal: AbortSignal, placed: () => void, previous?: StartedRevision): Promise<void> {
     return this.inTurn(signal, async (alive) => {
       this.starting = program;
-      await this.putInPlace(program, alive, previous).finally(() => (this.starting = undefined));
+      await this.putInPlace(program, alive, placed, previous).finally(() => (this.starting = undefined));
     });
   }
 
-  private async putInPlace(program: Runnable, alive: AbortSignal, previous?: StartedRevision): Promise<void> {
+  private async putInPlace(
+    program: Runnable,
+    alive: AbortSignal,
+    placed: () => void,
+    previous?: StartedRevision,
+  ): Promise<void> {
     const { scale, revision } = program;
     const { serving } = this;
     if (this.mayOverlap(program) && (await this.machine.room(this, scale))) {
@@ -148,14 +154,16 @@ export class AppRunner {
       });
       const before = { before: serving.all, program: serving.program };
       serving.serve(program, fresh);
-      if (!this.beginTrial(revision, previous, before)) await serving.retire(before.before);
-      return;
+      const retired = this.beginTrial(revision, previous, before) ? undefined : serving.retire(before.before);
+      placed();
+      return retired;
     }
     const running = serving.ready[0];
     if (running && running.revision.build !== revision.build) await this.prove(program, alive);
     const before = { before: [], program: serving.program };
     await this.follow(program, alive);
     this.beginTrial(revision, previous, before);
+    placed();
   }
 
   /**
@@ -249,7 +257,7 @@ export class AppRunner {
   }
 
   /** Lets the program of before serve again when a process of its successor has ended soon. Returns whether it does. */
-  private takeBack(replica: AppReplica, { revision }: Serving, sentence: string): boolean {
+  private takeBack(replica: AppReplica, { revision, lastLine }: Serving, sentence: string): boolean {
     const { trial, serving } = this;
     const { all: failed } = serving;
     if (trial?.fresh.revisionId !== revision.revisionId || !failed.includes(replica)) return false;
@@ -267,7 +275,7 @@ export class AppRunner {
       serving.giveBack(failed.length - 1);
       serving.wake(() => this.machine.next(previous));
     }
-    const reason = trial.failure(sentence, this.logs.lastLine);
+    const reason = trial.failure(sentence, lastLine);
     this.logs.say(`${reason} Revision ${previous.revisionId} has taken the place of ${fresh.revisionId} back.`);
     this.machine.tookBack({ from: fresh, to: previous, reason });
     this.noteChange();

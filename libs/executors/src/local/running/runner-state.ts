@@ -1,6 +1,5 @@
 import { crashLoops, crashLoopText } from '../../port/crash-loop';
 import type { ProcessHealth } from '../../port/process-health.schema';
-import type { AppLogs } from './app-logs';
 import type { AppReplica, ReplicaRecord } from './app-replica';
 import type { Runnable, Serving } from './serving';
 import { waitingFor } from './wanted-port';
@@ -27,10 +26,7 @@ export class RunnerState {
   /** Failures in a row of the crash loop that is not over yet, also while the program sleeps; undefined without one. */
   private loop: number | undefined;
 
-  constructor(
-    private readonly logs: AppLogs,
-    private readonly tell: TellStatus,
-  ) {}
+  constructor(private readonly tell: TellStatus) {}
 
   get restarts(): number {
     return this.records.reduce((sum, { restarts }) => sum + restarts, 0);
@@ -41,7 +37,7 @@ export class RunnerState {
   }
 
   record(index: number): ReplicaRecord {
-    return (this.records[index] ??= { restarts: 0, lastError: null });
+    return (this.records[index] ??= { restarts: 0, lastError: null, lastLine: '' });
   }
 
   endLoop(): void {
@@ -64,7 +60,7 @@ export class RunnerState {
       this.loop = crashLoops(this.loop !== undefined, states) ? failures : undefined;
       if (replicas.every(({ isOver }) => isOver)) this.say('UNKNOWN', this.lastError ?? undefined, 'over');
     }
-    if (this.loop !== undefined) this.say('UNKNOWN', this.crashing(this.loop), 'loop');
+    if (this.loop !== undefined) this.say('UNKNOWN', crashing(this.loop, worst(replicas) ?? this.record(0)), 'loop');
     else if (replicas.some(({ running }) => running?.trouble === null)) this.say('READY');
   }
 
@@ -80,14 +76,15 @@ export class RunnerState {
   }
 
   private healthOf(replica: AppReplica | undefined, index: number, isStarting: boolean, awaited?: Runnable) {
-    const { restarts, lastError: last_error } = this.record(index);
+    const record = this.record(index);
+    const { restarts, lastError: last_error } = record;
     const running = replica?.running;
     const seen = { restarts, ...seenOf(running), last_error };
     if (replica?.isOver) return { ...seen, state: 'FAILED' as const, reason: last_error };
     // A process that was woken begins anew, and the crash loop goes on until it has run for a while.
     if (replica && (replica.isCrashing || (this.loop !== undefined && !(running && replica.isSteady)))) {
       const failures = Math.max(replica.failures, this.loop ?? 0);
-      return { ...seen, state: 'CRASH_LOOPING' as const, reason: this.crashing(failures) };
+      return { ...seen, state: 'CRASH_LOOPING' as const, reason: crashing(failures, record) };
     }
     if (running?.trouble) return { ...seen, state: 'UNRESPONSIVE' as const, reason: running.trouble };
     if (running) return { ...seen, state: 'RUNNING' as const, reason: null };
@@ -98,12 +95,15 @@ export class RunnerState {
       reason: noRoom || (last_error ?? waitingFor({ health: awaited?.revision.recipe.health })),
     };
   }
+}
 
-  private crashing(failures: number): string {
-    const line = this.logs.lastLine;
-    const said = line === '' ? (this.lastError ?? 'It wrote nothing.') : `last line: ${line}`;
-    return crashLoopText(failures, said);
-  }
+function worst(replicas: readonly AppReplica[]): ReplicaRecord | undefined {
+  const [first] = [...replicas].sort((one, other) => other.failures - one.failures);
+  return first?.record;
+}
+
+function crashing(failures: number, { lastError, lastLine }: ReplicaRecord): string {
+  return crashLoopText(failures, lastLine === '' ? (lastError ?? 'It wrote nothing.') : `last line: ${lastLine}`);
 }
 
 function spareOf(running: Serving | undefined) {

@@ -50,6 +50,17 @@ const SAY_AFTER_MS = 10_000;
 /** Ports at which a process is started, one after the other, while other users take them. */
 const MOST_PORTS = 3;
 
+/** A process has not become ready. */
+export class NotReady extends StepFailed {
+  /** `lastLine`: the last line of the process; empty when it wrote nothing. */
+  constructor(
+    message: string,
+    readonly lastLine: string,
+  ) {
+    super(message);
+  }
+}
+
 export class Serving {
   readonly since = Date.now();
   turn = 0;
@@ -63,7 +74,12 @@ export class Serving {
     readonly process: RunningProgram,
     readonly port: number,
     readonly revision: StartedRevision,
+    private readonly output: { readonly lastLine: string },
   ) {}
+
+  get lastLine(): string {
+    return this.output.lastLine;
+  }
 
   /** Requests that it works on, and connections that have outlived theirs. */
   get busy(): number {
@@ -164,14 +180,14 @@ async function startAtPort(
     const how = await Promise.race([process.ended, isReady]);
     signal.throwIfAborted();
     if (how !== undefined) requireOwner(port, owner);
-    if (how !== undefined) throw new StepFailed(`The program ${how} before it was ready.${said()}`);
-    return new Serving(process, port, revision);
+    if (how !== undefined) throw new NotReady(`The program ${how} before it was ready.${said()}`, output.lastLine);
+    return new Serving(process, port, revision, output);
   } catch (error) {
     const advised = limit.hasPassed ? advice() : '';
     await process.stop();
     signal.throwIfAborted();
     if (error instanceof StepFailed) throw error;
-    throw new StepFailed(`The program was not ready within ${most / 1000} s. ${advised}${said()}`);
+    throw new NotReady(`The program was not ready within ${most / 1000} s. ${advised}${said()}`, output.lastLine);
   } finally {
     clearTimeout(saying);
     limit.end();

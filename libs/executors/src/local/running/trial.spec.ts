@@ -18,6 +18,23 @@ const server = require('node:http').createServer((request, response) => {
   response.end('${name} ' + process.env.PORT);
 }).listen(process.env.PORT, '127.0.0.1');`;
 
+/** Writes a line again and again. */
+const chatty = (name: string) => `${server(name)}\nsetInterval(() => console.log('${name} beats'), 5);`;
+
+/** Its first process writes again and again. The others say why they end, and end, when its data says so. */
+const uneven = `${server('uneven')}
+const fs = require('node:fs');
+try {
+  fs.writeFileSync(process.env.DATA_DIR + '/first', '', { flag: 'wx' });
+  setInterval(() => console.log('it beats'), 5);
+} catch {
+  setInterval(() => {
+    if (!fs.existsSync(process.env.DATA_DIR + '/broken')) return;
+    console.error('Error: the data is broken');
+    setTimeout(() => process.exit(1), 100);
+  }, 50);
+}`;
+
 /** Listens, and ends at once when its data says so. */
 const fragile = `${server('fragile')}
 if (require('node:fs').existsSync(process.env.DATA_DIR + '/broken')) {
@@ -102,6 +119,15 @@ describe('a program that ends soon after it was deployed', () => {
     await ask('/crash');
     await served('old');
     expect(taken).toHaveLength(1);
+  });
+
+  it('says the last line of its own process, also when the one before writes on', async () => {
+    begin();
+    await deploy('old', { text: chatty('old') });
+    await deploy('new');
+    await ask('/crash');
+    await until(() => taken.length === 1);
+    expect(taken[0]!.reason).toMatch(/, last line: Error: no production build$/);
   });
 
   it.each([
@@ -203,6 +229,15 @@ it('a crash loop is told once when it begins and once when it has ended', async 
   rmSync(broken);
   await until(() => states()[0] === 'RUNNING');
   expect(told.slice(2)).toEqual(['READY']);
+});
+
+it('a process that crash loops has its own last line, also when another one of its program writes on', async () => {
+  begin();
+  await deploy('uneven', { text: uneven, min_scale: 2 });
+  writeFileSync(join(apps.folders.of('one').path, 'data', 'broken'), '');
+  await until(() => states().includes('CRASH_LOOPING'));
+  const looping = apps.runners.inspect('one').find(({ state }) => state === 'CRASH_LOOPING');
+  expect(looping!.reason).toMatch(/^Crash looping, \d+ restarts, last line: Error: the data is broken$/);
 });
 
 it('a crash loop goes on while its program sleeps and is woken, until it has run for a while', async () => {
