@@ -32,7 +32,10 @@ export class Doors {
     server.maxConnections = most;
     server.on('connection', (socket: Socket) => {
       this.all++;
-      socket.once('close', () => this.all--);
+      socket.once('close', () => {
+        this.all--;
+        if (this.inside.delete(socket)) this.share();
+      });
     });
   }
 
@@ -93,10 +96,6 @@ export class Doors {
   private take(socket: Socket): void {
     this.inside.add(socket);
     this.share();
-    socket.once('close', () => {
-      this.inside.delete(socket);
-      this.share();
-    });
     this.server.emit('connection', socket);
   }
 

@@ -42,21 +42,18 @@ export class AppSockets {
   async join(request: FastifyRequest, reply: FastifyReply, wanted: Wanted): Promise<IncomingMessage | undefined> {
     const { entered, to, kind, reached } = wanted;
     const { socket } = request.raw;
-    const leave = this.enter(wanted);
-    if (socket.destroyed) leave();
-    else socket.once('close', leave);
-    const { answer, program } = await offer(request, wanted);
+    const gone = goneOf(socket);
+    gone.add(this.enter(wanted));
+    const { answer, program } = await offer(request, wanted, gone);
     if (!program) return answer;
     reply.hijack();
     reply.raw.statusCode = 101;
     reply.raw.detachSocket(socket);
     socket.write(headOf(answer, request.id, kind, reached));
-    const close = connect(socket, program, this.limits.silent);
-    const ended = entered.outlive(close);
-    if (socket.destroyed) {
-      to.destroy();
-      ended();
-    } else socket.once('close', ended);
+    const isGone = socket.destroyed;
+    const close = connect(socket, program, this.limits.silent, gone);
+    gone.add(entered.outlive(close));
+    if (isGone) to.destroy();
     return undefined;
   }
 
@@ -83,28 +80,45 @@ export class AppSockets {
   }
 }
 
+/** Functions that are called once when a client is gone, and at once when it is gone already. */
+interface Gone {
+  readonly add: (work: () => void) => void;
+  readonly delete: (work: () => void) => void;
+}
+
+/** Uses a single listener: an `EventEmitter` warns of more than ten, and the server has several for each connection. */
+function goneOf(socket: Socket): Gone {
+  const all = new Set<() => void>();
+  socket.once('close', () => {
+    for (const work of all) work();
+  });
+  return {
+    add: (work) => (socket.destroyed ? work() : void all.add(work)),
+    delete: (work) => void all.delete(work),
+  };
+}
+
 interface Offered {
   readonly answer: IncomingMessage;
   readonly program?: Socket;
 }
 
-function offer({ raw, url }: FastifyRequest, { to, kind, reached }: Wanted): Promise<Offered> {
+function offer({ raw, url }: FastifyRequest, { to, kind, reached }: Wanted, gone: Gone): Promise<Offered> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
       ...{ createConnection: () => to, path: pathOf(url) },
       headers: { ...requestHeaders(raw, kind, reached), connection: 'Upgrade', upgrade: 'websocket' },
     });
-    const { socket } = raw;
     const giveUp = () => outgoing.destroy();
-    socket.once('close', giveUp);
     outgoing.once('response', (answer) => settle(answer, (accepted) => resolve({ answer: accepted }), reject));
     outgoing.once('upgrade', (answer, program: Socket, head) => {
-      socket.off('close', giveUp);
+      gone.delete(giveUp);
       if (head.length > 0) program.unshift(head);
       resolve({ answer, program });
     });
     outgoing.on('error', () => reject(new Unavailable(1, 'The deployment closed the connection.')));
     outgoing.end();
+    gone.add(giveUp);
   });
 }
 
@@ -122,7 +136,7 @@ function headOf(answer: IncomingMessage, id: string, kind: Kind, reached: Reache
  * A client that does not answer a ping is taken for gone. Returns a function that closes the WebSocket because its
  * program ends.
  */
-function connect(client: Socket, program: Socket, silent: number): () => void {
+function connect(client: Socket, program: Socket, silent: number, gone: Gone): () => void {
   const frames = new FrameFollower();
   let isClosing = false;
   let isAsked = false;
@@ -148,7 +162,9 @@ function connect(client: Socket, program: Socket, silent: number): () => void {
       // With bytes that nobody has read, closing would take back what was sent last.
       socket.resume().end();
       const late = setTimeout(() => socket.destroy(), END_MS).unref();
-      socket.once('close', () => clearTimeout(late));
+      const isClosed = () => clearTimeout(late);
+      if (socket === client) gone.add(isClosed);
+      else socket.once('close', isClosed);
     }
   };
   const close = () => {
@@ -163,11 +179,9 @@ function connect(client: Socket, program: Socket, silent: number): () => void {
   });
   client.on('drain', () => program.resume());
   client.pipe(program);
-  for (const socket of [client, program])
-    socket
-      .on('error', () => socket.destroy())
-      .once('end', end)
-      .once('close', end);
+  for (const socket of [client, program]) socket.on('error', () => socket.destroy()).once('end', end);
+  program.once('close', end);
+  gone.add(end);
   return () => {
     isClosing = true;
     if (frames.isBetween || isOver) close();

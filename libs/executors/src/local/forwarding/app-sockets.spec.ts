@@ -15,6 +15,9 @@ const portOf = (server: Server) => (server.address() as AddressInfo).port;
 class Joined {
   client!: Socket;
   program!: Socket;
+  /** The connection of the client as the server has it, and its listeners before it was joined. */
+  taken!: Socket;
+  listeners = 0;
   close!: () => void;
   isOver = false;
   private readonly got = { client: '', program: '' };
@@ -32,6 +35,8 @@ class Joined {
     const server = createServer().listen(0, '127.0.0.1');
     server.on('upgrade', (raw, socket) => {
       socket.on('error', () => undefined);
+      joined.taken = socket as Socket;
+      joined.listeners = socket.listenerCount('close');
       const request = { raw, url: '/apps/one/', id: 'request', headers: raw.headers } as unknown as FastifyRequest;
       const reply = { hijack: () => undefined, raw: { detachSocket: () => undefined } } as unknown as FastifyReply;
       const outlive = (close: () => void) => {
@@ -82,6 +87,14 @@ describe('A WebSocket', () => {
     joined[who].end();
     await joined.over();
     await until(async () => joined.program.destroyed || joined.program.readableEnded);
+  });
+
+  it('is joined with one listener for its end, beside those that the server has for each connection', async () => {
+    joined = await Joined.open();
+    expect(joined.taken.listenerCount('close') - joined.listeners).toBe(1);
+    joined.client.end();
+    await joined.over();
+    expect(joined.taken.listenerCount('close') - joined.listeners).toBeLessThanOrEqual(1);
   });
 
   it('is closed with the code 1012 between two frames', async () => {
