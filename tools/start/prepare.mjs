@@ -20,12 +20,20 @@ export function requireNode() {
   );
 }
 
-/** Installs what package-lock.json names, unless that has been done. */
+/** Installs what package-lock.json names, unless that has been done: another program may be using what is installed. */
 export async function ensureInstalled() {
   const installed = join(root, 'node_modules', '.package-lock.json');
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) return;
+  const lock = join(root, 'package-lock.json');
+  const record = join(root, '.cache', 'installed');
+  const digest = createHash('sha256').update(readFileSync(lock)).digest('hex');
+  const isNewer = (one, other) => existsSync(one) && statSync(one).mtimeMs >= statSync(other).mtimeMs;
+  if (isNewer(installed, lock)) return;
+  // Git writes the file anew, with the same text, when it changes branches.
+  if (existsSync(installed) && isNewer(record, installed) && readFileSync(record, 'utf8') === digest) return;
   // Errors only: some packages name a newer Node than they need, and npm warns of each.
   await step('Installing packages (npm ci)', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  mkdirSync(dirname(record), { recursive: true });
+  writeFileSync(record, digest);
 }
 
 /** Builds the libraries and applications, unless that has been done since the sources changed. */

@@ -1,11 +1,13 @@
 // Fails the tests of a spec that `npm run test:pure` runs when they start a server, process or database.
 /* global afterAll, expect */
 const childProcess = require('node:child_process');
+const dgram = require('node:dgram');
 const net = require('node:net');
 const { isPure } = require('./pure.cjs');
 
 const STARTING = [
   ...['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'].map((name) => [childProcess, name]),
+  [dgram.Socket.prototype, 'bind'],
   [net.Server.prototype, 'listen'],
   [net.Socket.prototype, 'connect'],
 ];

@@ -7,7 +7,7 @@ const { readFileSync } = require('node:fs');
 const { resolve } = require('../lint/resolver.cjs');
 
 const STARTERS =
-  /^(@fairlead\/(e2e\/testing|kafka|standalone)|@grpc\/grpc-js|@nestjs\/(core|testing)|fastify|node:(child_process|cluster|http|http2|https|net|worker_threads)|pg|pg-.+|playwright-core|typeorm|undici)$/;
+  /^(@fairlead\/(e2e\/testing|kafka|standalone)|@grpc\/grpc-js|@nestjs\/(core|testing)|fastify|node:(child_process|cluster|dgram|http|http2|https|net|worker_threads)|pg|pg-.+|playwright-core|typeorm|undici)$/;
 const MARK = /^\/\/ @starts \w/m;
 const TESTING = /[/\\]testing[/\\]|\.spec\.ts$/;
 /** Imports and exports of values from other files: whether they are exported, their names (none: all), and from where. */

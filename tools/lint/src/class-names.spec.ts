@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endingOf } from '../file-names.cjs';
-import { filesIn } from './modules';
+import { filesIn, root } from './testing/files';
 
-const root = join(__dirname, '../../..');
 const files = ['libs', 'apps', 'tools'].flatMap((folder) =>
   filesIn(folder, /\.ts$/).filter((file) => !/\.spec\.ts$|\/testing\//.test(file)),
 );

@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { filesIn } from './modules';
-
-const root = join(__dirname, '../../..');
-const files = ['libs', 'apps', 'tools'].flatMap((folder) => filesIn(folder, /\.(ts|tsx|mjs|cjs)$/));
+import { join } from 'node:path';
+import { root } from './testing/files';
 
 /** Beginnings of doc comments that have no subject. */
 const REFUSED = [
@@ -123,15 +120,4 @@ describe('lint, of a file that imports', () => {
   it.each(PLANTED.map(([why, path, , rule], nth) => ({ why, path, rule, nth })))('$why: $rule', ({ rule, nth }) => {
     expect(violated[nth]).toEqual(rule === undefined ? [] : [rule]);
   });
-});
-
-const MOST = 25;
-
-it('holds 25 sources or fewer in a folder, specs not counted', () => {
-  const counts = new Map<string, number>();
-  for (const file of files.filter((name) => !name.endsWith('.spec.ts'))) {
-    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-  }
-  const larger = [...counts].filter(([, count]) => count > MOST).map(([folder]) => folder);
-  expect(larger).toEqual([]);
 });

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import { filesIn } from './modules';
+import { basename, join } from 'node:path';
+import { filesIn, root } from './testing/files';
 
 const SETTING = /\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/g;
-const ROOT = resolve(__dirname, '../../..');
 const files = ['apps', 'docker', 'libs', 'tools'].flatMap((folder) =>
   filesIn(folder, /\.([cm]?[jt]s|yml)$|Dockerfile$/),
 );
@@ -11,13 +10,13 @@ const names = new Set(files.map((file) => basename(file)));
 const words = new Set(
   files
     .filter((file) => !file.startsWith('tools/lint/'))
-    .flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(SETTING) ?? []),
+    .flatMap((file) => readFileSync(join(root, file), 'utf8').match(SETTING) ?? []),
 );
 /** Names that belong to other programs: an error of EventStoreDB, variables of the LangGraph command line and of Uvicorn. */
 const FOREIGN = ['PERMISSION_DENIED', 'LANGGRAPH_HOST_API_KEY', 'UVICORN_ROOT_PATH'];
 
 function isMissing(name: string): boolean {
-  if (name.includes('/')) return !existsSync(join(ROOT, name));
+  if (name.includes('/')) return !existsSync(join(root, name));
   if (name.includes('.')) return !names.has(name);
   // A setting may be read from a file.
   return !words.has(name) && !words.has(name.replace(/_FILE$/, '')) && !FOREIGN.includes(name);
@@ -36,7 +35,7 @@ function unknownIn(page: string): string[] {
 it('every path, file and setting that a page names exists', () => {
   const pages = ['README.md', 'CONTRIBUTING.md', ...filesIn('docs', /\.md$/)];
   const missing = pages.flatMap((page) =>
-    unknownIn(readFileSync(join(ROOT, page), 'utf8')).map((name) => `${page}: ${name}`),
+    unknownIn(readFileSync(join(root, page), 'utf8')).map((name) => `${page}: ${name}`),
   );
   expect(missing).toEqual([]);
   expect(pages.length).toBeGreaterThan(90);

@@ -2,9 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesIn } from './modules';
-
-const root = join(__dirname, '../../..');
+import { filesIn, root } from './testing/files';
 
 interface Project {
   readonly root: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { declarationOf, filesIn, isTest, type Module, readModules } from './modules';
+import { filesIn, root } from './testing/files';
+import { declarationOf, isTest, type Module, readModules } from './testing/modules';
 
-const root = join(__dirname, '../../..');
 const modules = readModules();
 
 /** The exported declarations, as `file name`, that files other than the declaring one use. */

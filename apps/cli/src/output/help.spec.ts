@@ -24,6 +24,21 @@ function examplesIn(help: string): string[][] {
 
 const commands = all(program());
 
+/** Runs a command line; returns the path of the command that it ran. */
+const ran = (() => {
+  const whole = program();
+  let last = '';
+  for (const each of all(whole)) {
+    each.exitOverride().configureOutput({ writeErr: () => undefined });
+    if (each.commands.length === 0) each.action(() => void (last = pathOf(each)));
+  }
+  return async (words: readonly string[]) => {
+    last = '';
+    await whole.parseAsync(words, { from: 'user' });
+    return last;
+  };
+})();
+
 it.each(commands.map((command) => [pathOf(command), command] as const))(
   'The help of "fairlead %s" fits a terminal of 80 columns',
   (_path, command) => {
@@ -40,15 +55,6 @@ it.each(commands.filter((each) => each.commands.length === 0).map((command) => [
   async (path, command) => {
     const examples = examplesIn(helpOf(command));
     if (path !== 'completion names') expect(examples.length).toBeGreaterThan(0);
-    for (const words of examples) {
-      const fresh = program();
-      let ran = '';
-      for (const each of all(fresh)) {
-        each.exitOverride().configureOutput({ writeErr: () => undefined });
-        if (each.commands.length === 0) each.action(() => void (ran = pathOf(each)));
-      }
-      await fresh.parseAsync(words, { from: 'user' });
-      expect(ran).toBe(path);
-    }
+    for (const words of examples) expect(await ran(words)).toBe(path);
   },
 );

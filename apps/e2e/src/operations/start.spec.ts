@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
@@ -55,9 +55,11 @@ it('npm start hands SIGTERM to the service, which stops in order', async () => {
   expect({ leftBehind, output }).toEqual({ leftBehind: false, output: expect.stringContaining('stopped in order\n') });
 });
 
-it('npm start installs without the warnings of npm', async () => {
-  rmSync(join(checkout, 'node_modules'), { recursive: true });
-  write('bin/npm', `#!/bin/sh\necho "$@" >> '${checkout}/asked'\n`);
+/** Starts the service with a program in the place of npm, and stops it; returns what npm was asked to install. */
+async function installations(): Promise<string[]> {
+  const installed = join(checkout, 'node_modules/.package-lock.json');
+  const npm = ['#!/bin/sh', `echo "$@" >> '${checkout}/asked'`, `test "$1" != ci || echo {} > '${installed}'`, ''];
+  write('bin/npm', npm.join('\n'));
   chmodSync(join(checkout, 'bin/npm'), 0o755);
   const PATH = `${join(checkout, 'bin')}:${process.env.PATH}`;
   const start = spawn(process.execPath, [join(checkout, 'tools/start/start.mjs')], {
@@ -70,5 +72,17 @@ it('npm start installs without the warnings of npm', async () => {
   const ended = once(start, 'close');
   start.kill('SIGTERM');
   await ended;
-  expect(readFileSync(join(checkout, 'asked'), 'utf8')).toMatch(/^ci .*--loglevel=error$/m);
+  return readFileSync(join(checkout, 'asked'), 'utf8').match(/^ci .*$/gm) ?? [];
+}
+
+it('npm start installs without the warnings of npm, and again only when other packages are named', async () => {
+  rmSync(join(checkout, 'node_modules/.package-lock.json'));
+  const first = [expect.stringMatching(/ --loglevel=error$/)];
+  expect(await installations()).toEqual(first);
+  const later = new Date(Date.now() + 60_000);
+  utimesSync(join(checkout, 'package-lock.json'), later, later);
+  expect(await installations()).toEqual(first);
+  write('package-lock.json', '{"packages":{}}');
+  utimesSync(join(checkout, 'package-lock.json'), later, later);
+  expect(await installations()).toEqual([...first, ...first]);
 });

@@ -22,7 +22,7 @@ describe('The ids of a command', () => {
   it('are of version 7, have the time of the command, and sort by their number', () => {
     const command = new ClaimedCommand(newCommandId(), false, Infinity);
     const ids = Array.from({ length: 10_000 }, (_, nth) => command.idFor('example', nth));
-    for (const id of [newCommandId(), ...ids]) expect(id).toMatch(UUID_7);
+    expect([newCommandId(), ...ids].filter((each) => !UUID_7.test(each))).toEqual([]);
     expect([...ids].sort()).toEqual(ids);
     expect(Math.abs(parseInt(ids[0]!.replace('-', '').slice(0, 12), 16) - Date.now())).toBeLessThan(600_000);
   });

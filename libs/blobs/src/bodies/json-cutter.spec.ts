@@ -115,21 +115,23 @@ it('holds no more than it may, whatever is sent', () => {
       fc.boolean(),
       (parts, isBatch) => {
         const cutter = new JsonCutter(isBatch, limits);
+        let most = 0;
         try {
           for (const part of parts) {
             cutter.push(Buffer.from(part));
-            expect(cutter.size).toBeLessThanOrEqual(limits.kept + 1024 * 1024);
+            most = Math.max(most, cutter.size);
           }
           cutter.finish();
         } catch (error) {
           expect((error as Error).message).toMatch(/too large outside of its runs/);
         }
+        expect(most).toBeLessThanOrEqual(limits.kept + 1024 * 1024);
       },
     ),
   );
   const ids = new JsonCutter(true, limits);
   ids.push(Buffer.from('{"post":['));
-  const one = Buffer.from(`{"id":"${'i'.repeat(500)}","outputs":[${'"x",'.repeat(2000)}1]},`);
+  const one = Buffer.from(`{"id":"${'i'.repeat(500)}","outputs":[${`"${'x'.repeat(400)}",`.repeat(20)}1]},`);
   expect(() => {
     for (let n = 0; n < 5000; n++) ids.push(one);
   }).toThrow('too many runs that are too large');

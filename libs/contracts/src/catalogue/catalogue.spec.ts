@@ -102,19 +102,21 @@ describe('the catalogue', () => {
   });
 
   it('lets nothing be appended that has no row', () => {
-    const append = (type: string) =>
+    const append = (type: string): string =>
       `import type { NewEvent } from '${join(__dirname, '../../../eventing/src/core/event-store')}';
        export const event: NewEvent = { type: '${type}', data: {} };`;
-    expect(compileErrors(append('DeploymentCreated'))).toEqual([]);
-    expect(compileErrors(append('Unheard'))).toEqual([expect.stringContaining(`Type '"Unheard"' is not assignable`)]);
+    expect(compileErrors(append('DeploymentCreated'), append('Unheard'))).toEqual([
+      [],
+      [expect.stringContaining(`Type '"Unheard"' is not assignable`)],
+    ]);
   });
 });
 
-/** Errors of the compiler for a source file, with the options of the builds. */
-function compileErrors(source: string): string[] {
+/** Errors of the compiler for each of these source files, with the options of the builds. */
+function compileErrors(...sources: readonly string[]): string[][] {
   const root = join(__dirname, '../../../..');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), (path) => readFileSync(path, 'utf8'));
-  const file = join(__dirname, 'planted.ts');
+  const planted = new Map(sources.map((source, nth) => [join(__dirname, `planted-${nth}.ts`), source]));
   const { compilerOptions } = config as { compilerOptions: object };
   const options: ts.CompilerOptions = {
     ...ts.convertCompilerOptionsFromJson(compilerOptions, root).options,
@@ -124,13 +126,18 @@ function compileErrors(source: string): string[] {
   };
   const host = ts.createCompilerHost(options);
   const disk = ts.createCompilerHost(options);
-  host.getSourceFile = (name, ...rest) =>
-    name === file ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2023) : disk.getSourceFile(name, ...rest);
-  host.fileExists = (name) => name === file || disk.fileExists(name);
-  host.readFile = (name) => (name === file ? source : disk.readFile(name));
-  const program = ts.createProgram([file], options, host);
-  const planted = program.getSourceFile(file)!;
-  return program
-    .getSemanticDiagnostics(planted)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+  host.getSourceFile = (name, ...rest) => {
+    const source = planted.get(name);
+    return source === undefined
+      ? disk.getSourceFile(name, ...rest)
+      : ts.createSourceFile(name, source, ts.ScriptTarget.ES2023);
+  };
+  host.fileExists = (name) => planted.has(name) || disk.fileExists(name);
+  host.readFile = (name) => planted.get(name) ?? disk.readFile(name);
+  const program = ts.createProgram([...planted.keys()], options, host);
+  return [...planted.keys()].map((file) =>
+    program
+      .getSemanticDiagnostics(program.getSourceFile(file))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
+  );
 }

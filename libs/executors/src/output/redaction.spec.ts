@@ -121,7 +121,8 @@ it('finds thousands of secrets in a long log without a delay for each', () => {
   const redaction = new Redaction(secrets);
   const line = `${'x'.repeat(200)} ${Buffer.from(secrets[500]!).toString('base64')} ${'y'.repeat(200)}`;
   const started = performance.now();
-  for (let n = 0; n < 2000; n++) expect(redaction.apply(line)).toContain(REDACTED);
-  // Looking for each in turn takes minutes.
-  expect(performance.now() - started).toBeLessThan(20_000);
+  const shown = Array.from({ length: 500 }, () => redaction.apply(line));
+  // Looking for each in turn takes a minute.
+  expect(performance.now() - started).toBeLessThan(5000);
+  expect(shown.filter((text) => !text.includes(REDACTED))).toEqual([]);
 });

@@ -30,8 +30,9 @@ describe('a table of ids', () => {
   it('grows', () => {
     const table = new IdTable();
     const bytes = randomBytes(10_000 * ID_BYTES);
-    for (let n = 0; n < 10_000; n++) expect(table.add(bytes, n * ID_BYTES)).toBe(n);
-    for (let n = 0; n < 10_000; n++) expect(table.find(bytes, n * ID_BYTES)).toBe(n);
+    const numbers = Array.from({ length: 10_000 }, (_, n) => n);
+    expect(numbers.map((n) => table.add(bytes, n * ID_BYTES))).toEqual(numbers);
+    expect(numbers.map((n) => table.find(bytes, n * ID_BYTES))).toEqual(numbers);
     expect(table.find(randomBytes(ID_BYTES), 0)).toBe(-1);
     expect(table.ids().equals(bytes)).toBe(true);
   });

@@ -18,7 +18,7 @@ function scan(
     root: (value, offset) => seen.push(['root', '', checked(value, offset)]),
   });
   const checked = (value: Buffer, offset: number) => {
-    expect(bytes.subarray(offset, offset + value.length)).toEqual(value);
+    if (!bytes.subarray(offset, offset + value.length).equals(value)) throw new Error(`Not what is at ${offset}.`);
     return parseJson(value, offset);
   };
   const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];

@@ -1,6 +1,17 @@
 import { ContainerProcess } from './container-process';
 import type { EngineClient } from './engine.client';
 
+/** Jest replaces the global timers only; these are made of them. */
+jest.mock('node:timers/promises', () => ({
+  setTimeout: (ms: number, value: unknown, { signal }: { signal: AbortSignal }) =>
+    new Promise((resolve, reject) => {
+      setTimeout(resolve, ms, value);
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    }),
+}));
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
 it('a container is given up that an engine that hangs does not tell the end of', async () => {
   const call = (_method: string, path: string, { signal }: { signal?: AbortSignal } = {}) =>
     new Promise((_, reject) => {
@@ -17,7 +28,9 @@ it('a container is given up that an engine that hangs does not tell the end of',
     () => undefined,
     async () => void removals++,
   );
-  await container.stop();
+  const stopped = container.stop();
+  await jest.advanceTimersByTimeAsync(60_000);
+  await stopped;
   expect(await container.ended).toBe('was lost: It hangs.');
   expect(removals).toBeGreaterThan(0);
 });
@@ -50,6 +63,7 @@ it('what a container writes to the volumes of its image counts, also after the e
     () => undefined,
     async () => undefined,
   );
+  await jest.advanceTimersByTimeAsync(60_000);
   expect(await container.ended).toBe('wrote more files than its limit of 1000 MB');
   expect(container.isFull).toBe(true);
   expect(looks).toBeGreaterThan(1);

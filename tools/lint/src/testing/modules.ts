@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
+import { filesIn, root } from './files';
 
 /** A source file: what it declares for others, what it passes on, and what it takes from others. */
 export interface Module {
@@ -18,7 +19,6 @@ export interface Module {
   readonly sources: Set<string>;
 }
 
-const root = resolve(__dirname, '../../..');
 const read = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => readFileSync(path, 'utf8'));
 const { paths } = (read.config as { compilerOptions: { paths: Record<string, [string]> } }).compilerOptions;
 
@@ -26,15 +26,6 @@ const { paths } = (read.config as { compilerOptions: { paths: Record<string, [st
 export function readModules(): Map<string, Module> {
   const files = ['libs', 'apps', 'tools'].flatMap((folder) => filesIn(folder, /\.(ts|tsx|mts|js|mjs|cjs)$/));
   return new Map(files.map((file) => [file, readModule(file)]));
-}
-
-/** Paths of the files in a folder whose names match, without what was installed, built or generated. */
-export function filesIn(folder: string, name: RegExp): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return /^(node_modules|dist|generated|\..*)$/.test(entry.name) ? [] : filesIn(path, name);
-    return name.test(entry.name) ? [path] : [];
-  });
 }
 
 function readModule(file: string): Module {
@@ -48,7 +39,7 @@ function readModule(file: string): Module {
     taken: [],
     sources: new Set(),
   };
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023);
   for (const statement of source.statements) readStatement(statement, module);
   // `import('x')`, in code and in types, and `require('x')` may use anything of x.
   for (const [, name] of text.matchAll(/\b(?:import|require)\(\s*['"]([^'"\n]+)['"]/g)) {
@@ -67,7 +58,7 @@ function readStatement(statement: ts.Statement, module: Module): void {
   const kinds = modifiers.map(({ kind }) => kind);
   if (!kinds.includes(ts.SyntaxKind.ExportKeyword) || kinds.includes(ts.SyntaxKind.DefaultKeyword)) return;
   if (ts.isVariableStatement(statement)) {
-    for (const { name } of statement.declarationList.declarations) module.declared.add(name.getText());
+    for (const { name } of statement.declarationList.declarations) module.declared.add((name as ts.Identifier).text);
   } else {
     const { name } = statement as ts.Statement & { name?: ts.Identifier };
     if (name) module.declared.add(name.text);
