@@ -19,6 +19,6 @@ Object.assign(process.env, { FAIRLEAD_FAULTS: 'full', FAIRLEAD_FAULTS_REPORT: re
 const chosen = process.argv.splice(2);
 const elsewhere = ['apps/e2e/src/log/kill.spec.ts', 'apps/e2e/src/api/fuzz.spec.ts'];
 const files =
-  chosen.length > 0 ? chosen.map((name) => `tools/faults/src/${name}`) : ['tools/faults/src/', ...elsewhere];
+  chosen.length > 0 ? chosen.map((name) => `tools/faults/src/suites/${name}`) : ['tools/faults/src/', ...elsewhere];
 process.argv.push(...files, '--runInBand');
 await import('../test/test.mjs');

@@ -1,9 +1,9 @@
-import { csvRows } from './upload/csv.rows';
-import { ImportReport } from './upload/import-report';
-import { jsonRows } from './upload/json.rows';
-import { checkJson, partsOf } from './upload/json-text';
-import { mapping, type RowOptions } from './upload/mapping';
-import { type BodyOptions, type FileRow, uploadBody } from './upload/upload-body';
+import { csvRows } from './csv.rows';
+import { ImportReport } from './import-report';
+import { jsonRows } from './json.rows';
+import { checkJson, partsOf } from './json-text';
+import { mapping, type RowOptions } from './mapping';
+import { type BodyOptions, type FileRow, uploadBody } from './upload-body';
 
 const TIME = '2026-03-01T00:00:00.000Z';
 

@@ -2,8 +2,8 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
-import type { Activity } from './api/records';
-import { Cli, type Run } from './testing/cli';
+import type { Activity } from '../api/records';
+import { Cli, type Run } from '../testing/cli';
 
 const KEY = 'cli-spec-operator-key';
 let service: Standalone;

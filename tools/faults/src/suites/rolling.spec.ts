@@ -1,8 +1,8 @@
 import { hasEnded, Home, type Service } from '@fairlead/e2e/testing';
-import { load, makeDeployments } from './load';
-import type { LoadFigures } from './open-load';
-import { report } from './report';
-import { settings } from './settings';
+import { load, makeDeployments } from '../load';
+import type { LoadFigures } from '../open-load';
+import { report } from '../report';
+import { settings } from '../settings';
 
 const STEP_MS = 5000;
 const RATE = 100;

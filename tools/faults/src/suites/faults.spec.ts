@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { jars } from '@fairlead/kafka';
 import { newDeployment } from '@fairlead/e2e/testing';
-import { Canaries } from './canaries';
-import type { InstallationOptions } from './installation';
-import { Needles } from './needles';
-import type { Proxy } from './proxy';
-import { report } from './report';
-import { settings } from './settings';
-import { traces } from './traces';
-import { inTime, FaultTrial } from './fault-trial';
+import { Canaries } from '../canaries';
+import type { InstallationOptions } from '../installation';
+import { Needles } from '../needles';
+import type { Proxy } from '../proxy';
+import { report } from '../report';
+import { settings } from '../settings';
+import { traces } from '../traces';
+import { inTime, FaultTrial } from '../fault-trial';
 
 const { seed, rounds, recoveryMs, sessionMs, slowMs, cutMs, full } = settings;
 const kafka = jars() !== undefined;

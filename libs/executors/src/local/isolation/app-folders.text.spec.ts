@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppFolders } from './isolation/app-folders.store';
+import { AppFolders } from './app-folders.store';
 
 it('of a source short files are read, and nothing that its user may not read or that does not end', async () => {
   const root = mkdtempSync(join(tmpdir(), 'fairlead-text-'));

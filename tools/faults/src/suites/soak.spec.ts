@@ -5,17 +5,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Home, type Service, until } from '@fairlead/e2e/testing';
-import { makeDeployments } from './load';
-import { report } from './report';
-import { settings } from './settings';
-import type { Orders, Rounds } from './soak/hostile.main';
-import { Worker } from './soak/worker';
+import { makeDeployments } from '../load';
+import { report } from '../report';
+import { settings } from '../settings';
+import type { Orders, Rounds } from '../soak/hostile.main';
+import { Worker } from '../soak/worker';
 
 const SUCCESS = 0.999;
 const P99_MS = 1000;
 const MEMORY_MB = 1024;
 const LONG = settings.soakMs >= 60_000;
-const HOOK = join(__dirname, '../../test/typescript.cjs');
+const HOOK = join(__dirname, '../../../test/typescript.cjs');
 
 let home: Home;
 let service: Service;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await once(dns, 'listening');
   home = new Home('standalone', [], settings.full);
   service = await home.start({
-    NODE_OPTIONS: `--max-semi-space-size=64 -r ${join(__dirname, 'soak/silent-dns.cjs')}`,
+    NODE_OPTIONS: `--max-semi-space-size=64 -r ${join(__dirname, '../soak/silent-dns.cjs')}`,
     SILENT_DNS: `127.0.0.1:${dns.address().port}`,
   });
 });
@@ -41,7 +41,7 @@ it(
     const working = await newWorkspace('working');
     const [deploymentId] = await makeDeployments(service.url, hostile.writeKey, 1);
     const worker = new Worker(service.url, working.writeKey);
-    const attacker = fork(join(__dirname, 'soak/hostile.main.ts'), { execArgv: ['-r', HOOK] });
+    const attacker = fork(join(__dirname, '../soak/hostile.main.ts'), { execArgv: ['-r', HOOK] });
     attacker.send({
       ...hostile,
       deploymentId: deploymentId!,

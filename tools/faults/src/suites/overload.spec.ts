@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { Home, type Service, until } from '@fairlead/e2e/testing';
-import { load, makeDeployments } from './load';
-import { report } from './report';
-import { settings } from './settings';
+import { load, makeDeployments } from '../load';
+import { report } from '../report';
+import { settings } from '../settings';
 
 const CLIENTS = 64;
 const TIMES = 5;

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { program } from './program';
-import { completionScript, places } from './table/completion';
+import { program } from '../program';
+import { completionScript, places } from './completion';
 
 /** The shells themselves complete lines, each where it is installed. */
 
