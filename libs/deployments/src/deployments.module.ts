@@ -29,6 +29,8 @@ import { SecretsController } from './deployment/secrets.controller';
 import { SourcesModule } from './source/sources.module';
 import { TracingProjectConsumer } from './deployment/tracing-project.consumer';
 import { UploadIntake } from './source/upload-intake.service';
+import { SourceDifferenceController } from './archives/source-difference.controller';
+import { SourceDifferences } from './archives/source-differences.service';
 import { UploadUrls } from './archives/upload-urls.service';
 import { UploadsController } from './source/uploads.controller';
 import { UsageConsumer } from './deployment/usage.consumer';
@@ -66,6 +68,7 @@ export class DeploymentsModule implements OnModuleInit {
         SecretsController,
         UploadsController,
         PushTokenController,
+        SourceDifferenceController,
         ListenersController,
         RolloutsConsumer,
         DeploymentsPushConsumer,
@@ -88,6 +91,7 @@ export class DeploymentsModule implements OnModuleInit {
         PushTargetsView,
         RevisionCommands,
         SecretStore,
+        SourceDifferences,
         UploadIntake,
         UploadUrls,
         Idempotency.hashedBy(Vault),

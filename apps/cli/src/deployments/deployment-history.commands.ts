@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { changeLines } from '../output/deployments.show';
 import { type ListOptions, listed, listOptions, type PageQuery, whole } from '../api/lists';
-import { deploymentId, revisionId } from '../api/lookups';
-import type { Change, HistoryEntry } from '../api/records';
+import { deploymentId } from '../api/lookups';
+import type { HistoryEntry } from '../api/records';
 import { reaches } from '../table/group';
 import { clean, when } from '../output/text';
 
@@ -32,27 +32,6 @@ export function addDeploymentHistory(group: Command): void {
     const { items, json } = await listed<HistoryEntry>(context, options, read);
     if (context.out.json) return context.out.text(json);
     for (const entry of items) showEntry(context, entry);
-  });
-
-  const diff = group
-    .command('diff')
-    .description('what differs between two revisions; secrets are shown as digests')
-    .argument('<deployment>', 'id or name')
-    .argument('<from>', 'id of a revision')
-    .argument('<to>', 'id of a revision');
-  examples(
-    diff,
-    'deployments diff support-agent 0198c1f0-0000-7000-8000-000000000001 0198c1f0-0000-7000-8000-000000000002',
-  );
-  reaches(diff, 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/diff/{other_id}');
-  does(diff, async (context, [name, from, to]) => {
-    const [a, b] = [revisionId(from!), revisionId(to!)];
-    const id = await deploymentId(context.api, name!);
-    const json = await context.api.read(`/v2/deployments/${id}/revisions/${a}/diff/${b}`);
-    if (context.out.json) return context.out.text(json);
-    const { changes } = JSON.parse(json) as { changes: Change[] };
-    if (changes.length === 0) context.out.note('They run the same.');
-    for (const line of changeLines(context, changes)) context.out.line(line.slice(2));
   });
 }
 

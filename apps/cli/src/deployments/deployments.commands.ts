@@ -11,6 +11,7 @@ import { addOpen } from './deployment-open.command';
 import { addRun } from './deployment-run.command';
 import { addRollback } from './deployment-rollback.command';
 import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
+import { addDeploymentDiff } from './deployment-diff.command';
 import { addDeploymentHistory } from './deployment-history.commands';
 import { addWait } from './deployment-wait.command';
 import { showDeployments } from '../output/deployments.show';
@@ -51,6 +52,7 @@ export function addDeployments(all: Command): void {
   addDelete(group);
   addRollback(group);
   addDeploymentHistory(group);
+  addDeploymentDiff(group);
   addWait(group);
   addHealth(group);
   addOpen(group);

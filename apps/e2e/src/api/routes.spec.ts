@@ -80,6 +80,8 @@ const FROM_STREAMS = [
   '/v2/deployments/:deployment_id/health',
   '/v2/deployments/:deployment_id/history',
   '/v2/deployments/:deployment_id/history/export',
+  '/v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files',
+  '/v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content',
   '/v2/listeners/:listener_id',
 ];
 

@@ -176,6 +176,22 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.getByText('No secrets').waitFor();
   });
 
+  it('shows what changed in the files of the source', async () => {
+    const compared = await deployed('compared');
+    await release(compared, PROGRAM.replace('slow answer', 'late answer'));
+    const { latest_revision_id } = await installation.ask('GET', `/v2/deployments/${compared}`);
+    await page.goto(`/o/-/host/deployments/${compared}?tab=revisions&diff=${latest_revision_id}`);
+    const files = page.getByRole('region', { name: 'Files of the source' });
+    await files.getByText('1 file differs, 3 are the same').waitFor();
+    const file = files.locator('summary', { hasText: 'server.js' });
+    await tabTo(file);
+    await page.keyboard.press('Enter');
+    const patch = page.getByRole('region', { name: 'Difference of server.js' });
+    await patch.getByText(`-console.log('{"level":40,"msg":"slow answer"}');`).waitFor();
+    await patch.getByText(`+console.log('{"level":40,"msg":"late answer"}');`).waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+  });
+
   it('says what became of programs, and rolls back without setting newer secrets back', async () => {
     const [never, crashing, late] = [await created('Never Ran'), await created('crashing'), await created('late')];
     await release(crashing, PROGRAMS['ends at once']);

@@ -241,6 +241,9 @@ export function details(
     'DELETE /v2/deployments': { search: `?deployment_ids=${deployment_id}` },
     'GET /v2/deployments': { search: `?deployment_ids=${deployment_id}` },
     'PATCH /v2/deployments/:deployment_id': { body: { source_revision_config: { image_uri: 'registry.example/b:1' } } },
+    'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content': {
+      search: '?path=agent.py',
+    },
     'PUT /v2/deployments/:deployment_id/tags': { body: { tag_value_ids: [MISSING] } },
     'POST /v2/deployments': { body: newDeployment(name) },
     'POST /v2/deployments/:deployment_id/commands': { body: { command: ['true'] } },

@@ -1,4 +1,4 @@
-import { Conflict, Forbidden } from '@fairlead/schema';
+import { Conflict, Forbidden, NotFound } from '@fairlead/schema';
 
 /** Something else was uploaded to the path before. */
 export class SourceTaken extends Conflict {
@@ -9,3 +9,10 @@ export class SourceTaken extends Conflict {
 
 /** The upload URL was not made here, was changed, or has expired. */
 export class UploadRefused extends Forbidden {}
+
+/** The revision was not made from an uploaded archive, or nothing was uploaded to its path. */
+export class NoSource extends NotFound {
+  constructor(revisionId: string) {
+    super(`Revision ID ${revisionId} has no uploaded source.`);
+  }
+}

@@ -24,6 +24,7 @@ import {
 } from './words';
 
 const BisectPanel = lazy(() => import('./bisect-panel'));
+const SourceDifference = lazy(() => import('./source-difference'));
 
 /** The revisions of a deployment: what they deploy, who made them and why, and what became of them. */
 export function Revisions({ deployment, revisions, query }: Shown & { query: ReturnType<typeof useRevisions> }) {
@@ -215,12 +216,20 @@ interface DifferenceProps {
   readonly onOther: (id: string) => void;
 }
 
+const TARBALL = '.source_tarball_path';
+
 /** Changes of a revision against another one: the one before it unless another is chosen. */
 function Difference({ deployment, revision, revisions, other, onOther }: DifferenceProps) {
   const before = revisions[revisions.indexOf(revision) + 1];
   const from = other ?? before?.id;
   const difference = useDifference(deployment, from, revision.id);
   if (from === undefined) return <p className={css.quiet}>This is the first revision: nothing stands before it.</p>;
+  const [source, earlier] = [revision, revisions.find(({ id }) => id === from)].map(
+    (one) => one?.source_revision_config.source_tarball_path,
+  );
+  const haveSources = source && earlier && source !== earlier;
+  // The files say more than the paths of two archives.
+  const settings = difference.data?.changes.filter(({ member }) => !haveSources || !member.endsWith(TARBALL));
   const options = Object.fromEntries(
     revisions.filter(({ id }) => id !== revision.id).map((one) => [one.id, `from ${revisionName(one)}`]),
   );
@@ -235,8 +244,13 @@ function Difference({ deployment, revision, revisions, other, onOther }: Differe
       </div>
       {difference.error && <Problem error={difference.error} />}
       {!difference.data && !difference.error && <Skeleton rows={2} />}
-      {difference.data && (
-        <Changes changes={difference.data.changes} none="They deploy the same with the same settings." />
+      {settings && (!haveSources || settings.length > 0) && (
+        <Changes changes={settings} none="They deploy the same with the same settings." />
+      )}
+      {haveSources && (
+        <Suspense fallback={<Skeleton rows={3} />}>
+          <SourceDifference deployment={deployment} from={from} to={revision.id} />
+        </Suspense>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Route } from '@fairlead/api';
 import { OPERATOR } from '@fairlead/service/testing';
+import { comparedSources } from './compared-sources';
 import { askUntil, type RouteService } from '../route-service';
 import {
   CONSOLE_PAGE,
@@ -119,6 +120,7 @@ async function specials(
     newDeployment('waiting'),
   );
   const control = [{ ids: { deployment_id: controlled.id } }];
+  const sources = [{ ids: await comparedSources(service, key) }];
   const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
   const signed = new URL(upload_url);
   const otherKey = await ask<{ id: string }>('POST', '/api/v1/api-key', {});
@@ -193,6 +195,8 @@ async function specials(
     'POST /v2/deployments/:deployment_id/revisions/:revision_id/interrupt': [
       { ids: { deployment_id: waiting.id, revision_id: waiting.latest_revision_id } },
     ],
+    'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files': sources,
+    'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content': sources,
     'POST /v2/deployments/:deployment_id/commands': [
       { ids: { deployment_id: commanded.id }, body: { command: ['true'] } },
     ],
