@@ -7,6 +7,7 @@ const SPECS = [
   'api/routes',
   'clients/langgraph-cli',
   'clients/langsmith',
+  'log/live-runs',
   'log/parked',
   'operations/docs',
   'rollouts/rollouts',

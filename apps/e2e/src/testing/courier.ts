@@ -11,6 +11,7 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
+  readonly text: string;
   /** The parsed body. */
   readonly json: ReturnType<typeof JSON.parse>;
 }
@@ -110,7 +111,8 @@ export class Courier {
         signal: AbortSignal.timeout(this.longestMs),
       });
       const text = await response.text();
-      const answer = { status: response.status, headers: response.headers, json: text && JSON.parse(text) };
+      const { status, headers: given } = response;
+      const answer = { status, headers: given, text, json: text && JSON.parse(text) };
       if (answer.status >= 500) this.judge(request, answer, text);
       return answer;
     } catch (error) {

@@ -44,11 +44,11 @@ interface Received {
 /**
  * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is
  * named and not there is made. Changes of known runs stay in the session that the run is in. The view of runs is waited
- * for only where it must know something and does not yet. Items that cannot be stored
+ * for only where it must know something and does not yet, and before runs are refused for where they belong. Items that cannot be stored
  * are refused; all others are recorded. Repeating a request stores each run and feedback once.
  * @throws QuotaReached, ViewBehind, Unavailable before anything is recorded
  */
-export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Promise<Received> {
+export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent, isCurrent = false): Promise<Received> {
   if (sent.runs.length + sent.feedback.length === 0) return { refused: [], count: 0 };
   const { tenantId, metadata } = caller;
   const { project } = sent;
@@ -77,6 +77,11 @@ export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Pro
     }
   }
   const live = await withoutUploads(parts.pool, placed, refused);
+  if (refused.length > 0 && !isCurrent) {
+    // Where a run is counts more than where its change says: the view may not show the run yet.
+    await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
+    return receiveRuns(parts, caller, sent, true);
+  }
   const few = await withFewAttachments(parts.pool, tenantId, live, refused);
   const recordable = await eventsOf(few, caller, refused, sent.isBatch);
   const feedback = allowed === undefined ? sent.feedback : [];

@@ -264,6 +264,29 @@ describe('A run that is sent while it happens', () => {
     expect(await session(`${name}-other`)).toBeUndefined();
   });
 
+  it('takes a change that names no session of the workspace, or an upload, when the view is behind', async () => {
+    const { json } = await reading.post('/sessions', { name: `behind-${newId()}` });
+    const dataset = await reading.insert('datasets', rows.dataset(reading.tenants.a));
+    const payload_sha256 = 'a'.repeat(64);
+    const upload = rows.session(reading.tenants.a, { reference_dataset_id: dataset, payload_sha256 });
+    await reading.insert('sessions', upload);
+    const runs = [run({ session_id: json.id }), run({ session_id: json.id })] as const;
+    const lock = await reading.pool.connect();
+    await lock.query('begin');
+    await lock.query('lock table runs in share row exclusive mode');
+    expect((await reading.post('/runs/batch', { post: runs })).status).toBe(202);
+    const answers = [newId(), upload.id].map((session_id, nth) =>
+      reading.post('/runs/batch', { patch: [{ id: runs[nth]!.id, session_id, outputs: { a: 1 } }] }),
+    );
+    await lock.query('rollback');
+    lock.release();
+    expect((await Promise.all(answers)).map(({ status, json: body }) => [status, body])).toEqual([
+      [202, {}],
+      [202, {}],
+    ]);
+    for (const { id } of runs) expect(await read(id)).toMatchObject({ session_id: json.id, outputs: { a: 1 } });
+  });
+
   it('is stored once, with what both requests say, when two send it to two sessions at once', async () => {
     const [first, second] = [
       await reading.post('/sessions', { name: 'one' }),
