@@ -5,8 +5,9 @@ import { Installation } from '@fairlead/service/testing';
 import { Answers } from '../testing/queries/answers';
 import { Reached, wanted } from '../testing/queries/reached';
 import { sendThings } from '../testing/queries/send-things';
-import { makeThings } from '../testing/queries/things';
-import { type Filter, queries, type Query } from '../testing/queries/vary';
+import { makeThings } from '../testing/queries/make-things';
+import type { Filter, Query } from '../testing/queries/query';
+import { queries } from '../testing/queries/vary';
 
 /**
  * Filters, lists, pages, sorting, statistics, comparisons and exports are held against a naive evaluation in memory.

@@ -4,8 +4,8 @@ import { ComparisonAnswers, ViewAnswers } from './comparison-answers';
 import { ExportAnswers } from './export-answers';
 import { ExampleAnswers, FeedbackAnswers, SessionAnswers } from './list-answers';
 import { RunAnswers, RunV2Answers, StatsAnswers } from './run-answers';
+import type { Query } from './query';
 import type { Things } from './things';
-import type { Query } from './vary';
 
 /** A query as the service answers it over HTTP, and as the model does: both in the same form. */
 export class Answers {

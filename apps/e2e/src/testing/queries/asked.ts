@@ -1,6 +1,6 @@
 import type { Installation } from '@fairlead/service/testing';
+import type { Literal, Query } from './query';
 import { allSessions, type Run, type Session, type Things } from './things';
-import type { Literal, Query } from './vary';
 
 export type Of<K extends Query['of']> = Extract<Query, { of: K }>;
 export type Answered = ReturnType<typeof JSON.parse>;

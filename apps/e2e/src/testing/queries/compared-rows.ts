@@ -1,7 +1,8 @@
 import { Asked, given, ids, many, type Of } from './asked';
-import { contains, latencyOf, mean, meansOf, textsOf } from './model';
+import { contains, textsOf } from './matches';
+import type { Query } from './query';
+import { latencyOf, mean, meansOf } from './statistics';
 import type { Run, Session } from './things';
-import type { Query } from './vary';
 
 /** An example with its runs in each experiment. */
 export interface Row {

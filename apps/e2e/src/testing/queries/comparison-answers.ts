@@ -1,7 +1,9 @@
 import { type Answered, ids, type Of, rounded, slice } from './asked';
 import { ComparedAnswers, kindOf, RowAnswers, rowsOf, scoreOf } from './compared-rows';
-import { matches, mean, runSubject, sortedBy } from './model';
-import { written } from './vary';
+import { matches } from './matches';
+import { written } from './query';
+import { mean, sortedBy } from './statistics';
+import { runSubject } from './subjects';
 
 const KINDS = ['better', 'worse', 'same', 'missing', 'extra', 'errored', 'unscored'] as const;
 

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { type Answered, type Of, rounded } from './asked';
 import { RowAnswers, type Row, rowsOf, scoreOf } from './compared-rows';
-import { latencyOf, sortedBy } from './model';
-import { iso, micros, type Members, type Run, WRITERS } from './things';
+import { latencyOf, sortedBy } from './statistics';
+import { iso, type Members, micros, type Run, WRITERS } from './things';
 
 const KEYS = ['label', 'pass', 'quality'] as const;
 

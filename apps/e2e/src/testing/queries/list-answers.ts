@@ -1,17 +1,9 @@
 import { Asked, given, ids, many, type Of, slice } from './asked';
-import {
-  contains,
-  exampleSubject,
-  includes,
-  matches,
-  meansOf,
-  sessionSubject,
-  shownMetadata,
-  sortedBy,
-  textsOf,
-} from './model';
+import { contains, includes, matches, textsOf } from './matches';
+import { written } from './query';
+import { meansOf, sortedBy } from './statistics';
+import { exampleSubject, sessionSubject, shownMetadata } from './subjects';
 import type { Session } from './things';
-import { written } from './vary';
 
 export class SessionAnswers extends Asked<Of<'sessions'>> {
   async actual(query: Of<'sessions'>): Promise<unknown> {

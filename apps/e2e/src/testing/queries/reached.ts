@@ -1,4 +1,4 @@
-import type { Filter, Query } from './vary';
+import type { Filter, Query } from './query';
 
 /** Counts what the queries have reached, so that a net with a hole is seen: a call or a field that no query has. */
 export class Reached {

@@ -1,7 +1,9 @@
 import { Asked, type Answered, ids, type Of, rounded } from './asked';
-import { latenciesOf, matches, meansOf, runSubject, sortedBy, usedBy } from './model';
+import { matches } from './matches';
+import { type Filter, type Query, written } from './query';
+import { latenciesOf, meansOf, sortedBy } from './statistics';
+import { runSubject, usedBy } from './subjects';
 import { type Feedback, iso, micros, type Run } from './things';
-import { type Filter, type Query, written } from './vary';
 
 /** Pages of a list that are followed before the rest is taken as one. */
 const MOST_PAGES = 3;

@@ -1,14 +1,5 @@
-import {
-  type Example,
-  type Feedback,
-  type Json,
-  type Members,
-  micros,
-  type Run,
-  type Session,
-  WRITERS,
-} from './things';
-import type { Filter, Literal } from './vary';
+import type { Filter, Literal } from './query';
+import { type Json, type Members, micros, WRITERS } from './things';
 
 /**
  * The naive evaluation: every query is answered by a look at each thing in memory. A comparison with what is not there
@@ -20,13 +11,13 @@ type Kind = 'text' | 'uuid' | 'time' | 'number' | 'duration' | 'boolean';
 type Element = Readonly<Record<string, Value>>;
 
 /** Elements that a condition may be about, such as the feedback of a run; `key` is the member that picks one. */
-interface Family {
+export interface Family {
   readonly key: string;
   readonly elements: readonly Element[];
 }
 
 /** A thing as filters see it. */
-interface Subject {
+export interface Subject {
   readonly fields: Readonly<Record<string, Value>>;
   readonly families: readonly Family[];
   readonly paths: Readonly<Record<string, Json>>;
@@ -103,7 +94,7 @@ function member(json: Json | undefined, name: string): Json | undefined {
 }
 
 /** The text of a member: that of a string without its quotation marks, of others as PostgreSQL writes it. */
-function shown(json: Json | undefined): string | null {
+export function shown(json: Json | undefined): string | null {
   if (json === null || json === undefined) return null;
   return typeof json === 'string' ? json : written(json);
 }
@@ -181,157 +172,3 @@ export function includes(json: Json | undefined, part: Json): boolean {
     Object.entries(part).every(([name, value]) => Object.hasOwn(json, name) && includes((json as Members)[name], value))
   );
 }
-
-const elementsOf = (side: string, json: Members | null): Family => ({
-  key: `${side}_key`,
-  elements: Object.entries(json ?? {}).map(([name, value]) => ({
-    [`${side}_key`]: name,
-    [`${side}_value`]: shown(value),
-  })),
-});
-
-const feedbackOf = (given: readonly Feedback[]): Family => ({
-  key: 'feedback_key',
-  elements: given.map(({ key, score, value, source }) => ({
-    ...{ feedback_key: key, feedback_score: score, feedback_source: source },
-    feedback_value: value === null ? null : String(value),
-  })),
-});
-
-/** Seconds that a run took, null while it goes on. */
-export function latencyOf({ start, end }: Run): number | null {
-  return end === null ? null : Math.max(0, (micros(end) - micros(start)) / 1_000_000);
-}
-
-function statusOf({ error, end }: Run): string {
-  return error !== null ? 'error' : end === null ? 'pending' : 'success';
-}
-
-const USAGE = ['total', 'input', 'output'] as const;
-
-/** The tokens and the cost that a run itself says it used. What an upload says in its outputs is not read. */
-export function usedBy({
-  outputs,
-  row,
-}: Run): { total: number; input: number; output: number; cost: number | null } | undefined {
-  const usage = outputs?.usage_metadata as Members | undefined;
-  if (!usage || row !== undefined) return undefined;
-  const [total, input, output] = USAGE.map((name) => Number(usage[`${name}_tokens`] ?? 0));
-  return { total: total!, input: input!, output: output!, cost: (usage.total_cost as number | undefined) ?? null };
-}
-
-export function runSubject(run: Run): Subject {
-  const used = usedBy(run);
-  const metadata = run.metadata ?? {};
-  const thread = metadata.session_id ?? metadata.thread_id ?? null;
-  return {
-    fields: {
-      ...{ id: run.id, trace_id: run.trace ?? run.id, parent_run_id: run.parent, session_id: run.session },
-      ...{ reference_example_id: run.example, reference_dataset_id: run.dataset, name: run.name, run_type: run.type },
-      ...{ status: statusOf(run), error: run.error, start_time: micros(run.start) },
-      ...{ end_time: run.end === null ? null : micros(run.end), latency: latencyOf(run), is_root: run.parent === null },
-      ...{ thread_id: thread as string | null, execution_order: 1, total_tokens: used?.total ?? 0 },
-      ...{ prompt_tokens: used?.input ?? 0, completion_tokens: used?.output ?? 0, total_cost: used?.cost ?? 0 },
-    },
-    families: [
-      feedbackOf(run.feedback),
-      elementsOf('input', run.inputs),
-      elementsOf('output', run.outputs),
-      elementsOf('metadata', run.metadata),
-    ],
-    paths: { 'extra.metadata': run.metadata },
-    json: { metadata: run.metadata, tags: run.tags ?? [] },
-    texts: [run.name, ...[run.error, run.inputs, run.outputs].flatMap((json) => textsOf(json, run.writer))],
-  };
-}
-
-/** The metadata of an example as answers show them: one in no split is in `base`. */
-export function shownMetadata({ metadata, splits }: Example): Members {
-  return { ...metadata, dataset_split: splits.length > 0 ? splits : ['base'] };
-}
-
-export function exampleSubject(example: Example): Subject {
-  const metadata = shownMetadata(example);
-  const { id, name, inputs, outputs, writer } = example;
-  return {
-    fields: { id, name, created_at: micros(example.created), modified_at: micros(example.modified) },
-    families: [elementsOf('metadata', metadata)],
-    paths: { metadata },
-    json: { metadata },
-    texts: [name, ...textsOf(inputs, writer), ...textsOf(outputs, writer)],
-  };
-}
-
-export function sessionSubject(session: Session): Subject {
-  const roots = session.runs.filter(({ parent }) => parent === null);
-  const { latency_p50, latency_p99, error_rate } = latenciesOf(roots);
-  const { id, name, description, metadata, dataset, runs, feedback } = session;
-  const means = [runs.flatMap((run) => run.feedback), feedback].flatMap((given) => [...meansOf(given)]);
-  return {
-    fields: {
-      ...{ id, name, description, start_time: micros(session.start), reference_dataset_id: dataset },
-      end_time: session.end === null ? null : micros(session.end),
-      ...{ run_count: roots.length, latency_p50, latency_p99, error_rate },
-    },
-    families: [
-      elementsOf('metadata', metadata),
-      {
-        key: 'feedback_key',
-        elements: means.map(([key, mean]) => ({ feedback_key: key, feedback_score: mean })),
-      },
-    ],
-    paths: { 'extra.metadata': metadata },
-    json: { metadata },
-    texts: [name, description],
-  };
-}
-
-/** The means of the scores by key, null where no feedback of a key has a score. */
-export function meansOf(given: readonly Feedback[]): Map<string, number | null> {
-  const keys = [...new Set(given.map(({ key }) => key))];
-  return new Map(
-    keys.map((key) => {
-      const scores = given.flatMap((one) => (one.key === key && one.score !== null ? [one.score] : []));
-      return [key, scores.length > 0 ? mean(scores) : null];
-    }),
-  );
-}
-
-export function mean(numbers: readonly number[]): number {
-  return numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
-}
-
-/** The statistics of runs that sessions and queries show; null of no runs. */
-export function latenciesOf(runs: readonly Run[]) {
-  const latencies = runs.flatMap((run) => latencyOf(run) ?? []);
-  return {
-    latency_p50: quantile(latencies, 0.5),
-    latency_p99: quantile(latencies, 0.99),
-    latency_avg: latencies.length > 0 ? mean(latencies) : null,
-    error_rate: runs.length > 0 ? mean(runs.map(({ error }) => Number(error !== null))) : null,
-  };
-}
-
-/** The quantile between the two nearest numbers, as `percentile_cont` of SQL defines it. */
-function quantile(numbers: readonly number[], fraction: number): number | null {
-  if (numbers.length === 0) return null;
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const place = (sorted.length - 1) * fraction;
-  const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
-  return low + (high - low) * (place - Math.floor(place));
-}
-
-/** Sorts by several keys, of which null comes last whatever the direction. */
-export function sortedBy<T>(things: readonly T[], ...keys: readonly SortKey<T>[]): T[] {
-  return [...things].sort((a, b) => {
-    for (const [keyOf, descending] of keys) {
-      const [one, two] = [keyOf(a), keyOf(b)];
-      if (one === two) continue;
-      if (one === null || two === null) return one === null ? 1 : -1;
-      return one < two !== descending ? -1 : 1;
-    }
-    return 0;
-  });
-}
-
-type SortKey<T> = readonly [key: (thing: T) => string | number | null, descending: boolean];
