@@ -24,8 +24,8 @@ let service: Service;
 beforeAll(async () => {
   home = new Home();
   namespace = await TestNamespace.create();
-  const accounts = rendered(join(FOLDER, 'base')).filter(({ kind }) => kind === 'ServiceAccount');
-  for (const object of [...accounts, ...rendered(join(FOLDER, 'agents-with-routes'))]) {
+  const accounts = (await rendered(join(FOLDER, 'base'))).filter(({ kind }) => kind === 'ServiceAccount');
+  for (const object of [...accounts, ...(await rendered(join(FOLDER, 'agents-with-routes')))]) {
     const subjects = [{ kind: 'ServiceAccount', name: 'fairlead', namespace: namespace.name }];
     await namespace.apply(object.kind === 'RoleBinding' ? ({ ...object, subjects } as typeof object) : object);
   }
@@ -162,7 +162,7 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
 }, 600_000);
 
 describe('Fairlead itself', () => {
-  const objects = rendered(join(FOLDER, 'base'));
+  let objects: Awaited<ReturnType<typeof rendered>>;
   const ofKind = (wanted: string) => objects.find(({ kind }) => kind === wanted) as ReturnType<typeof JSON.parse>;
   const secrets = {
     DATABASE_URL: 'postgres://fairlead:password@postgres:5432/fairlead',
@@ -171,6 +171,7 @@ describe('Fairlead itself', () => {
   };
   let restricted: TestNamespace;
   beforeAll(async () => {
+    objects = await rendered(join(FOLDER, 'base'));
     restricted = await TestNamespace.create(ofKind('Namespace').metadata.labels);
   });
   afterAll(() => restricted.drop());

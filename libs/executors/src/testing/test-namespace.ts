@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { KubeConfig, type KubernetesObject, loadAllYaml, type V1Pod } from '@kubernetes/client-node';
+import type { KubeConfig, KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { until } from '@fairlead/postgres/testing';
 import { v7 as uuid } from 'uuid';
 
@@ -35,7 +35,7 @@ export class TestNamespace {
   /** Resolves when pods can be created in it. */
   static async create(labels: Readonly<Record<string, string>> = {}): Promise<TestNamespace> {
     const plane = controlPlane();
-    const config = kubeConfig(plane);
+    const config = await kubeConfig(plane);
     const ca = Buffer.from(config.getCurrentCluster()!.caData!, 'base64');
     const namespace = new TestNamespace(`test-${uuid()}`, plane, new Agent({ ca, keepAlive: true }));
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace.name, labels } };
@@ -52,11 +52,12 @@ export class TestNamespace {
 
   /** Configuration of a client of the control plane: its administrator, or a service account of this namespace. */
   async config(account?: string): Promise<KubeConfig> {
-    const config = kubeConfig(this.plane);
+    const config = await kubeConfig(this.plane);
     if (account === undefined) return config;
     const path = this.pathOf(`v1/serviceaccounts/${account}/token`);
     const { status } = await this.send('POST', path, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' });
-    const limited = new KubeConfig();
+    const { KubeConfig: Config } = await import('@kubernetes/client-node');
+    const limited = new Config();
     limited.loadFromClusterAndUser(config.getCurrentCluster()!, { name: account, token: status.token });
     return limited;
   }
@@ -124,7 +125,7 @@ export class TestNamespace {
 
   /** The answer, or undefined where there is nothing. @throws Error with the server's sentence */
   private async send(method: string, path: string, body?: object, type = 'application/json'): Promise<Json> {
-    const config = kubeConfig(this.plane);
+    const config = await kubeConfig(this.plane);
     const url = new URL(path, config.getCurrentCluster()!.server);
     const headers = { authorization: `Bearer ${config.getCurrentUser()!.token}`, 'content-type': type };
     const { status, text } = await new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -146,7 +147,8 @@ export class TestNamespace {
 }
 
 /** The objects of a Kustomize directory. */
-export function rendered(directory: string): KubernetesObject[] {
+export async function rendered(directory: string): Promise<KubernetesObject[]> {
+  const { loadAllYaml } = await import('@kubernetes/client-node');
   const text = execFileSync(controlPlane().program, ['render', directory], { encoding: 'utf8' });
   return loadAllYaml(text) as KubernetesObject[];
 }
@@ -155,8 +157,10 @@ function controlPlane(): ControlPlane {
   return JSON.parse(process.env.FAIRLEAD_KUBERNETES ?? '') as ControlPlane;
 }
 
-function kubeConfig({ kubeconfig }: ControlPlane): KubeConfig {
-  const config = new KubeConfig();
+async function kubeConfig({ kubeconfig }: ControlPlane): Promise<KubeConfig> {
+  // Specs that need nothing of it would load it too.
+  const { KubeConfig: Config } = await import('@kubernetes/client-node');
+  const config = new Config();
   config.loadFromFile(kubeconfig);
   return config;
 }
