@@ -1,6 +1,7 @@
 import type { Installation } from '@fairlead/service/testing';
 import type { Asked, Of } from './asked';
 import { ComparisonAnswers, ViewAnswers } from './comparison-answers';
+import { ExperimentAnswers } from './experiment-answers';
 import { ExportAnswers } from './export-answers';
 import { ExampleAnswers, FeedbackAnswers, SessionAnswers } from './list-answers';
 import { RunAnswers, RunV2Answers, StatsAnswers } from './run-answers';
@@ -22,6 +23,7 @@ export class Answers {
       sessions: new SessionAnswers(installation, things),
       examples: new ExampleAnswers(installation, things),
       feedback: new FeedbackAnswers(installation, things),
+      experiments: new ExperimentAnswers(installation, things),
       view: new ViewAnswers(installation, things),
       comparison: new ComparisonAnswers(installation, things),
       export: new ExportAnswers(installation, things),

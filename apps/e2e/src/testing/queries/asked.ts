@@ -1,5 +1,5 @@
 import type { Installation } from '@fairlead/service/testing';
-import type { Literal, Query } from './query';
+import type { Literal, Page, Query } from './query';
 import { allSessions, type Run, type Session, type Things } from './things';
 
 export type Of<K extends Query['of']> = Extract<Query, { of: K }>;
@@ -57,9 +57,20 @@ export function ids(things: readonly { readonly id: string }[]): string[] {
   return things.map(({ id }) => id);
 }
 
-export function slice<T>(
-  { offset, limit }: { readonly offset: number; readonly limit: number },
-  of: readonly T[],
-): T[] {
-  return of.slice(offset, offset + limit);
+export function slice<T>({ offset, limit, toEnd }: Page, of: readonly T[]): T[] {
+  return of.slice(offset, toEnd ? undefined : offset + limit);
+}
+
+/** The page of a query or, when it is read to the end, all from it on. @throws Error when a page is too large */
+export async function listed<T>(
+  { offset, limit, toEnd }: Page,
+  read: (page: Page) => Promise<readonly T[]>,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (;;) {
+    const page = await read({ offset: offset + found.length, limit });
+    if (page.length > limit) throw new Error(`A page of ${limit} has ${page.length}.`);
+    found.push(...page);
+    if (!toEnd || page.length < limit) return found;
+  }
 }

@@ -1,4 +1,4 @@
-import { Asked, given, ids, many, type Of, slice } from './asked';
+import { Asked, given, ids, listed, many, type Of, slice } from './asked';
 import { contains, includes, matches, textsOf } from './matches';
 import { written } from './query';
 import { meansOf, sortedBy } from './statistics';
@@ -7,7 +7,9 @@ import type { Session } from './things';
 
 export class SessionAnswers extends Asked<Of<'sessions'>> {
   async actual(query: Of<'sessions'>): Promise<unknown> {
-    return ids(await this.ask('GET', `/api/v1/sessions?${sessionParameters(query)}`));
+    return listed(query, async (page) =>
+      ids(await this.ask('GET', `/api/v1/sessions?${sessionParameters({ ...query, ...page })}`)),
+    );
   }
 
   expected(query: Of<'sessions'>): unknown {
@@ -36,10 +38,12 @@ export class SessionAnswers extends Asked<Of<'sessions'>> {
 export class ExampleAnswers extends Asked<Of<'examples'>> {
   async actual(query: Of<'examples'>): Promise<unknown> {
     const parameters = exampleParameters(this.things.dataset, query);
-    const page = `offset=${query.offset}&limit=${query.limit}&order=${query.order}`;
     const descending = query.descending === undefined ? '' : `&descending=${query.descending}`;
-    const listed = await this.ask('GET', `/api/v1/examples?${parameters}&${page}${descending}`);
-    return { ids: ids(listed), count: await this.ask('GET', `/api/v1/examples/count?${parameters}`) };
+    const found = await listed(query, async ({ offset, limit }) => {
+      const page = `offset=${offset}&limit=${limit}&order=${query.order}`;
+      return ids(await this.ask('GET', `/api/v1/examples?${parameters}&${page}${descending}`));
+    });
+    return { ids: found, count: await this.ask('GET', `/api/v1/examples/count?${parameters}`) };
   }
 
   expected(query: Of<'examples'>): unknown {
@@ -67,7 +71,9 @@ export class ExampleAnswers extends Asked<Of<'examples'>> {
 
 export class FeedbackAnswers extends Asked<Of<'feedback'>> {
   async actual(query: Of<'feedback'>): Promise<unknown> {
-    return ids(await this.ask('GET', `/api/v1/feedback?${this.parameters(query)}`));
+    return listed(query, async (page) =>
+      ids(await this.ask('GET', `/api/v1/feedback?${this.parameters({ ...query, ...page })}`)),
+    );
   }
 
   expected(query: Of<'feedback'>): string[] {

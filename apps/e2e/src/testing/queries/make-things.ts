@@ -199,5 +199,6 @@ export function makeThings(seed: number): Things {
     upload.runs.push(...uploadedRuns(random, upload.id));
     return upload;
   });
-  return { dataset: '', projects, experiments, uploads, examples };
+  const empty = WORDS.slice(0, 12).map((word, nth) => session(random, `${word} ${nth % 3}`, false));
+  return { dataset: '', projects, experiments, uploads, examples, empty };
 }

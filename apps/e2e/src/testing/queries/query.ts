@@ -13,9 +13,11 @@ export type Filter =
   | { readonly call: 'has'; readonly field: string; readonly text: string }
   | { readonly call: 'search'; readonly text: string };
 
-interface Page {
+export interface Page {
   readonly offset: number;
   readonly limit: number;
+  /** All pages from this one on, one after the other. */
+  readonly toEnd?: boolean;
 }
 
 /** Pages that follow one another; `then` is the size of every second one. */
@@ -77,9 +79,25 @@ export type Query =
       readonly from?: string;
       readonly to?: string;
     } & Page)
+  | ({
+      readonly of: 'experiments';
+      readonly text?: string;
+      /** Places among the two datasets: that of the examples, and that of the uploads. */
+      readonly datasets?: readonly number[];
+      readonly metadata?: Readonly<Record<string, Literal>>;
+      readonly scores?: readonly ScoreBound[];
+      readonly sort?: string;
+      readonly descending: boolean;
+    } & Pick<Pages, 'limit' | 'then'>)
   | ({ readonly of: 'view'; readonly experiments: readonly number[] } & ViewSelection & Page)
   | ({ readonly of: 'comparison' } & ComparisonSelection & Page)
   | ({ readonly of: 'export'; readonly format?: 'csv' | 'jsonl' } & ComparisonSelection & Page);
+
+export interface ScoreBound {
+  readonly key: string;
+  readonly operator: '>=' | '<=' | '>' | '<' | '=';
+  readonly bound: number;
+}
 
 interface ComparisonSelection {
   readonly experiments: readonly number[];
@@ -110,6 +128,18 @@ export type RowSort =
   | { readonly slowest: number };
 
 export const SESSION_SORTS = ['name', 'start_time', 'runs_count', 'latency_p50', 'error_rate', 'feedback'] as const;
+export const EXPERIMENT_SORTS = [
+  ...['start_time', 'name', 'dataset_name', 'run_count', 'latency_p50', 'latency_p99', 'error_rate'],
+  ...[
+    'score:quality',
+    'score:pass',
+    'score:label',
+    'metadata:n',
+    'metadata:flag',
+    'metadata:nothing',
+    'metadata:missing',
+  ],
+] as const;
 export const ROW_KINDS = ['better', 'worse', 'same', 'missing', 'extra', 'errored', 'unscored', 'changed'] as const;
 
 /** The expression as text. */

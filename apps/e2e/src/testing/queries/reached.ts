@@ -1,4 +1,4 @@
-import type { Filter, Query } from './query';
+import { EXPERIMENT_SORTS, type Filter, type Query } from './query';
 
 /** Counts what the queries have reached, so that a net with a hole is seen: a call or a field that no query has. */
 export class Reached {
@@ -58,10 +58,9 @@ const CALLS = ['and', 'or', 'not', ...NUMBERS, 'like', 'has', 'search'];
 
 /** Everything that 2,000 queries have to reach. */
 const WANTED: readonly string[] = [
-  ...['runs', 'runs v2', 'sessions', 'examples', 'feedback', 'view', 'comparison', 'export'].flatMap((of) => [
-    `${of} finds nothing`,
-    `${of} finds something`,
-  ]),
+  ...['runs', 'runs v2', 'sessions', 'examples', 'feedback', 'experiments', 'view', 'comparison', 'export'].flatMap(
+    (of) => [`${of} finds nothing`, `${of} finds something`],
+  ),
   ...CALLS.map((call) => `${call}()`),
   ...FIELDS.flatMap(([, fields]) => fields.map((field) => `${field} finds something`)),
   ...['trace', 'parentRun', 'ids', 'traceFilter', 'treeFilter', 'searchFilter', 'isRoot', 'from', 'to'].map(
@@ -70,6 +69,9 @@ const WANTED: readonly string[] = [
   ...['name', 'start_time', 'runs_count', 'latency_p50', 'error_rate', 'feedback'].map(
     (sort) => `sessions.sort=${sort}`,
   ),
+  ...EXPERIMENT_SORTS.map((sort) => `experiments.sort=${sort}`),
+  ...['text', 'datasets', 'metadata', 'scores', 'then'].map((name) => `experiments.${name}`),
+  ...['sessions', 'examples', 'feedback'].map((of) => `${of}.toEnd`),
   ...['csv', 'jsonl'].map((format) => `export.format=${format}`),
   ...['regression', 'improvement', 'row'].map((sort) => `comparison.sort=${sort}`),
 ];

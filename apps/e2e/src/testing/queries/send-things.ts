@@ -16,8 +16,8 @@ export async function sendThings(installation: Installation, things: Things): Pr
   for (let at = 0; at < bodies.length; at += 8) {
     await ask('POST', '/api/v1/examples/bulk', `[${bodies.slice(at, at + 8).join()}]`);
   }
-  for (const session of [...things.projects, ...things.experiments]) {
-    const isExperiment = things.experiments.includes(session);
+  for (const session of [...things.projects, ...things.experiments, ...things.empty]) {
+    const isExperiment = !things.projects.includes(session);
     await ask('POST', '/api/v1/sessions', {
       ...{ id: session.id, name: session.name, description: session.description, start_time: session.start },
       extra: { metadata: session.metadata },
@@ -43,7 +43,7 @@ export async function sendThings(installation: Installation, things: Things): Pr
     (isStored) => isStored,
   );
   for (const session of things.uploads) await readIds(installation, session);
-  for (const session of [...things.projects, ...things.experiments]) {
+  for (const session of [...things.projects, ...things.experiments, ...things.empty]) {
     if (session.dataset !== null) for (const run of session.runs) run.dataset = session.dataset;
     for (const run of session.runs) {
       for (const one of run.feedback)

@@ -74,10 +74,12 @@ export interface Things {
   /** Experiments that were uploaded as a whole, on a dataset of their own. */
   readonly uploads: readonly Session[];
   readonly examples: readonly Example[];
+  /** Experiments on `examples` without runs. */
+  readonly empty: readonly Session[];
 }
 
-export function allSessions({ projects, experiments, uploads }: Things): readonly Session[] {
-  return [...projects, ...experiments, ...uploads];
+export function allSessions({ projects, experiments, uploads, empty }: Things): readonly Session[] {
+  return [...projects, ...experiments, ...uploads, ...empty];
 }
 
 export const NAMES = [

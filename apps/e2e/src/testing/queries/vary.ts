@@ -1,11 +1,13 @@
 import * as fc from 'fast-check';
-import { type Literal, type Query, ROW_KINDS, type RowSort, SESSION_SORTS } from './query';
+import { EXPERIMENT_SORTS, type Literal, type Query, ROW_KINDS, type RowSort, SESSION_SORTS } from './query';
 import { allSessions, KEYS, SOURCES, SPLITS, type Things, TYPES } from './things';
 import { exampleFilters, maybe, runFilters, sessionFilters, some, time, word } from './vary-filters';
 
 /** Everything that varies about a query. */
 
 const page = { offset: fc.oneof(fc.constant(0), fc.nat(12)), limit: fc.integer({ min: 1, max: 40 }) };
+/** Pages of lists that are short enough to be read to their end. */
+const ending = { ...page, toEnd: maybe(fc.constant(true), 1) };
 
 export function queries(things: Things): fc.Arbitrary<Query> {
   const runs = [...things.projects, ...things.experiments].flatMap((session) => session.runs);
@@ -40,6 +42,8 @@ export function queries(things: Things): fc.Arbitrary<Query> {
     { flag: true, model: 'large' },
     { nothing: null },
   ]);
+  const operator = some(['>=', '<=', '>', '<', '='] as const);
+  const bound = some([0, 0.25, 0.5, 0.6, 0.75, 1, -1]);
   const uploads = things.uploads.map((_, place) => place);
   const experiments = fc.shuffledSubarray(uploads, { minLength: 1 });
   const compared = experiments.chain((places) => {
@@ -85,7 +89,7 @@ export function queries(things: Things): fc.Arbitrary<Query> {
       sort: some(SESSION_SORTS),
       key: some(KEYS),
       descending: fc.boolean(),
-      ...page,
+      ...ending,
     }),
     fc.record({
       of: fc.constant('examples' as const),
@@ -101,7 +105,7 @@ export function queries(things: Things): fc.Arbitrary<Query> {
       splits: maybe(fc.uniqueArray(some([...SPLITS, 'base']), { minLength: 1, maxLength: 2 }), 0.5),
       order: some(['recent', 'recently_created', 'id'] as const),
       descending: maybe(fc.boolean(), 3),
-      ...page,
+      ...ending,
     }),
     fc.record({
       of: fc.constant('feedback' as const),
@@ -117,7 +121,7 @@ export function queries(things: Things): fc.Arbitrary<Query> {
       level: maybe(some(['run', 'session'] as const)),
       from: maybe(time, 0.5),
       to: maybe(time, 0.5),
-      ...page,
+      ...ending,
     }),
     experiments.chain((places) =>
       fc.record({
@@ -130,6 +134,17 @@ export function queries(things: Things): fc.Arbitrary<Query> {
       }),
     ),
     compared,
+    fc.record({
+      of: fc.constant('experiments' as const),
+      text: maybe(some(['SENT', 'one', 'about', 'rows', 'why', '%', '_', '\\', 'nowhere']), 1),
+      datasets: maybe(fc.uniqueArray(fc.nat(1), { minLength: 1, maxLength: 2 }), 1),
+      metadata: maybe(metadata, 0.5),
+      scores: maybe(fc.array(fc.record({ key: some(KEYS), operator, bound }), { minLength: 1, maxLength: 2 }), 1),
+      sort: maybe(some(EXPERIMENT_SORTS), 6),
+      descending: fc.boolean(),
+      limit: fc.integer({ min: 1, max: 30 }),
+      then: maybe(fc.integer({ min: 1, max: 30 })),
+    }),
   ];
   const weighted = query.map((arbitrary, place) => ({ arbitrary, weight: place === 0 ? 6 : 2 }));
   return fc.oneof<typeof weighted>(...weighted);
