@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import ts from 'typescript';
 import { filesIn, root } from './files';
 
 /** A source file: what it declares for others, what it passes on, and what it takes from others. */
@@ -19,8 +18,11 @@ export interface Module {
   readonly sources: Set<string>;
 }
 
-const read = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => readFileSync(path, 'utf8'));
-const { paths } = (read.config as { compilerOptions: { paths: Record<string, [string]> } }).compilerOptions;
+const { paths } = (
+  JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+    compilerOptions: { paths: Record<string, [string]> };
+  }
+).compilerOptions;
 
 /** Every source file of the repository by its path. */
 export function readModules(): Map<string, Module> {
@@ -28,75 +30,50 @@ export function readModules(): Map<string, Module> {
   return new Map(files.map((file) => [file, readModule(file)]));
 }
 
+/** Imports and exports from other files, as Prettier writes them: all names, or those between braces. */
+const FROM =
+  /^(import|export)\s+(?:type\s+)?(?:\w+,?\s+)??(?:(\*)(\s+as\s+\w+)?\s*|\{([^}]*)\}\s*)?(?:from\s+)?'([^'\n]+)'/gm;
+const HERE = /^export\s+(?:type\s+)?\{([^}]*)\};/gm;
+const DECLARED =
+  /^export\s+(?:declare\s+|abstract\s+|async\s+)*(?:const\s+enum|const|let|function\*?|class|interface|type|enum|namespace)\s+(\w+)/gm;
+/** Additions to interfaces of another file. */
+const ADDED = /^declare module '([^']+)' \{(.*?)^\}/gms;
+/** `import('x')`, in code and in types, and `require('x')`: it may use anything of x. */
+const LATER = /\b(?:import|require)\(\s*['"]([^'"\n]+)['"]/g;
+
+/** Pairs of a name in the other file and the name here. */
+function namesIn(list: string): (readonly [name: string, here: string])[] {
+  const names = list.split(',').map((one) => one.trim().replace(/^type\s+/, ''));
+  return names.filter((one) => one !== '').map((one) => [one.split(/\s+as\s+/)[0]!, one.split(/\s+as\s+/).at(-1)!]);
+}
+
 function readModule(file: string): Module {
   const text = readFileSync(join(root, file), 'utf8');
-  const module: Module = {
-    file,
-    text,
-    declared: new Set(),
-    passed: new Map(),
-    whole: [],
-    taken: [],
-    sources: new Set(),
-  };
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023);
-  for (const statement of source.statements) readStatement(statement, module);
-  // `import('x')`, in code and in types, and `require('x')` may use anything of x.
-  for (const [, name] of text.matchAll(/\b(?:import|require)\(\s*['"]([^'"\n]+)['"]/g)) {
-    module.sources.add(name!);
-    const from = locate(name!, file);
+  const declared = new Set([...text.matchAll(DECLARED)].map(([, name]) => name!));
+  const module: Module = { file, text, declared, passed: new Map(), whole: [], taken: [], sources: new Set() };
+  for (const [, list] of text.matchAll(HERE)) for (const [, here] of namesIn(list!)) declared.add(here);
+  for (const [, kind, all, alias, list = '', source] of text.matchAll(FROM)) {
+    module.sources.add(source!);
+    const from = locate(source!, file);
+    if (!from) continue;
+    if (all && kind === 'export' && !alias) module.whole.push(from);
+    else if (all) module.taken.push({ file: from, name: '*' });
+    for (const [name, here] of namesIn(list)) {
+      if (kind === 'export') module.passed.set(here, { file: from, name });
+      else module.taken.push({ file: from, name });
+    }
+  }
+  for (const [, source, body] of text.matchAll(ADDED)) {
+    const from = locate(source!, file);
+    const names = [...body!.matchAll(/^ {2}(?:export )?interface (\w+)/gm)].map(([, name]) => name!);
+    if (from) module.taken.push(...names.map((name) => ({ file: from, name })));
+  }
+  for (const [, source] of text.matchAll(LATER)) {
+    module.sources.add(source!);
+    const from = locate(source!, file);
     if (from) module.taken.push({ file: from, name: '*' });
   }
   return module;
-}
-
-function readStatement(statement: ts.Statement, module: Module): void {
-  if (ts.isImportDeclaration(statement)) return readImport(statement, module);
-  if (ts.isExportDeclaration(statement)) return readExport(statement, module);
-  if (ts.isModuleDeclaration(statement)) return readAugmentation(statement, module);
-  const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
-  const kinds = modifiers.map(({ kind }) => kind);
-  if (!kinds.includes(ts.SyntaxKind.ExportKeyword) || kinds.includes(ts.SyntaxKind.DefaultKeyword)) return;
-  if (ts.isVariableStatement(statement)) {
-    for (const { name } of statement.declarationList.declarations) module.declared.add((name as ts.Identifier).text);
-  } else {
-    const { name } = statement as ts.Statement & { name?: ts.Identifier };
-    if (name) module.declared.add(name.text);
-  }
-}
-
-function readImport({ moduleSpecifier, importClause }: ts.ImportDeclaration, module: Module): void {
-  const source = (moduleSpecifier as ts.StringLiteral).text;
-  module.sources.add(source);
-  const file = locate(source, module.file);
-  const bindings = importClause?.namedBindings;
-  if (!file || !bindings) return;
-  if (ts.isNamespaceImport(bindings)) module.taken.push({ file, name: '*' });
-  else
-    for (const { name, propertyName } of bindings.elements)
-      module.taken.push({ file, name: (propertyName ?? name).text });
-}
-
-/** `declare module` adds to interfaces of another file. */
-function readAugmentation({ name, body }: ts.ModuleDeclaration, module: Module): void {
-  const file = locate(name.text, module.file);
-  if (!file || !body || !ts.isModuleBlock(body)) return;
-  for (const statement of body.statements) {
-    if (ts.isInterfaceDeclaration(statement)) module.taken.push({ file, name: statement.name.text });
-  }
-}
-
-function readExport({ moduleSpecifier, exportClause }: ts.ExportDeclaration, module: Module): void {
-  const file = moduleSpecifier && locate((moduleSpecifier as ts.StringLiteral).text, module.file);
-  if (moduleSpecifier) module.sources.add((moduleSpecifier as ts.StringLiteral).text);
-  if (!exportClause) {
-    if (file) module.whole.push(file);
-  } else if (ts.isNamedExports(exportClause)) {
-    for (const { name, propertyName } of exportClause.elements) {
-      if (file) module.passed.set(name.text, { file, name: (propertyName ?? name).text });
-      else module.declared.add(name.text);
-    }
-  } else if (file) module.taken.push({ file, name: '*' });
 }
 
 /** The file that an import leads to; undefined for packages of others. */
