@@ -14,7 +14,7 @@ module.exports = {
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
     '^@fairlead/admin$': '<rootDir>/tools/admin/src/index.ts',
-    '^@fairlead/(contracts|eventing|eventstoredb|edge|executors|integrations|postgres|rollouts|service)/testing$':
+    '^@fairlead/(contracts|evaluation|eventing|eventstoredb|edge|executors|experiments|integrations|postgres|rollouts|service)/testing$':
       '<rootDir>/libs/$1/src/testing/index.ts',
     '^@fairlead/e2e/testing$': '<rootDir>/apps/e2e/src/testing/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',

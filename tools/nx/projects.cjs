@@ -9,6 +9,7 @@ const DOMAINS = [
   'audit',
   'blobs',
   'deployments',
+  'evaluation',
   'experiments',
   'integrations',
   'auth-providers',

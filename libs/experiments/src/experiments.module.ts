@@ -7,15 +7,9 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
+  type Type,
 } from '@nestjs/common';
 import { Pool } from 'pg';
-import { deleteComparison } from './comparative/comparative-experiment';
-import { ComparativeExperimentCommands } from './comparative/comparative-experiments.commands';
-import { ComparativeExperimentsController } from './comparative/comparative-experiments.controller';
-import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
-import { CompareController } from './compare/compare.controller';
-import { Comparisons } from './compare/comparisons.service';
-import { ComparisonViewController } from './compare/comparison-view.controller';
 import { DatasetCommands } from './datasets/datasets.commands';
 import { DatasetFilesController } from './datasets/dataset-files.controller';
 import { DatasetsController } from './datasets/datasets.controller';
@@ -23,13 +17,13 @@ import { DatasetWritesController } from './datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from './examples/example-attachments.controller';
 import { ExampleWritesController } from './examples/example-writes.controller';
 import { ExamplesController } from './examples/examples.controller';
-import { experimentsView } from './experiments.projection';
 import { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from './feedback/feedback-configs.controller';
 import { RunUrlController } from './runs/run-url.controller';
 import { ThreadsController } from './runs/threads.controller';
 import { FeedbackController } from './feedback/feedback.controller';
+import { NamedComparisons } from './feedback/named-comparisons';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './common/experiment-limits';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
@@ -41,18 +35,9 @@ import { PublicUrl, Attachments } from './storage/attachments.service';
 import { RunAttachmentsController } from './runs/run-attachments.controller';
 import { ReplacedRunsController } from './runs/replaced-runs.controller';
 import { RunsController } from './runs/runs.controller';
-import { RunsV2Controller } from './runs/runs-v2.controller';
 import { ScoreDirectionsController } from './datasets/score-directions.controller';
-import { PublicDatasetsController } from './sharing/public-datasets.controller';
-import { PublicReading } from './sharing/public-reading.service';
-import { PublicRunsController } from './sharing/public-runs.controller';
-import { PublicLinksController } from './sharing/public-links.controller';
 import { RefusedItemsController } from './refused/refused-items.controller';
 import { RefusedItems } from './refused/refused-items.store';
-import { ShareLinksController } from './sharing/share-links.controller';
-import { ShareCommands } from './sharing/share.commands';
-import { sealsOf, ShareQueries } from './sharing/share.queries';
-import { SharesController } from './sharing/shares.controller';
 import { SessionCommands } from './sessions/sessions.commands';
 import { ExperimentsController } from './sessions/experiments.controller';
 import { SessionsController } from './sessions/sessions.controller';
@@ -67,14 +52,19 @@ import { UploadThread } from './upload/upload-thread.service';
 /** Datasets, experiments, runs and feedback: uploads and what is read back. Expects what EventingModule provides. */
 @Module({})
 export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
-  static register(limits: Partial<ExperimentLimits> = {}, publicUrl?: string): DynamicModule {
+  /**
+   * A library above this one says which comparative experiments there are, and registers the view of experiments with the
+   * handlers that it adds.
+   */
+  static register(
+    comparisons: Type<NamedComparisons>,
+    limits: Partial<ExperimentLimits> = {},
+    publicUrl?: string,
+  ): DynamicModule {
     return {
       module: ExperimentsModule,
       controllers: [
         UploadController,
-        CompareController,
-        ComparativeExperimentsController,
-        ComparisonViewController,
         DatasetsController,
         DatasetFilesController,
         DatasetWritesController,
@@ -92,52 +82,41 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         ReplacedRunsController,
         RunAttachmentsController,
         RunsController,
-        RunsV2Controller,
         ScoreDirectionsController,
         ExperimentsController,
         SessionsController,
-        SharesController,
-        PublicDatasetsController,
-        PublicRunsController,
-        PublicLinksController,
-        ShareLinksController,
         TracingProjectsController,
       ],
       providers: [
         { provide: ExperimentLimits, useValue: new ExperimentLimits(limits) },
         Idempotency.hashedBy(Vault),
         AwaitedFeedback,
-        ComparativeExperimentCommands,
-        Comparisons,
         DatasetCommands,
         Fills,
         LiveRunsThread,
+        { provide: NamedComparisons, useClass: comparisons },
         { provide: PayloadStore, inject: [Pool], useFactory: (pool: Pool) => new PayloadStore(pool) },
         PayloadSweeper,
         PersistRuns,
         { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },
-        PublicReading,
         RefusedItems,
         Attachments,
         SessionCommands,
-        ShareCommands,
-        ShareQueries,
         TracingProjectCommands,
         UploadReceiver,
         Uploads,
         UploadThread,
       ],
+      exports: [Attachments, ExperimentLimits, PublicUrl],
     };
   }
 
   constructor(
     private readonly followers: Followers,
     private readonly removals: WorkspaceRemovals,
-    private readonly comparisons: ComparativeExperimentCommands,
     private readonly datasets: DatasetCommands,
     private readonly sessions: SessionCommands,
     private readonly payloads: PayloadStore,
-    private readonly vault: Vault,
     private readonly pool: Pool,
     private readonly persistRuns: PersistRuns,
     private readonly awaitedFeedback: AwaitedFeedback,
@@ -148,8 +127,6 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
 
   onModuleInit(): void {
     this.removals.register('experiments', 'system:experiments', this.kinds(), (tenant) => this.removePayloads(tenant));
-    this.followers.register(experimentsView);
-    this.followers.register(comparativeExperimentsView);
     this.followers.register(this.persistRuns);
     this.followers.register(this.awaitedFeedback);
     this.followers.register(this.sweeper.deletedUploads);
@@ -169,11 +146,6 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   private kinds(): Removal[] {
     const find = (table: string) => (tenant: string, limit: number) => this.ids(table, tenant, limit);
     return [
-      {
-        view: comparativeExperimentsView.name,
-        find: find('comparative_experiments'),
-        remove: (caller, id) => this.comparisons.change(caller, id, deleteComparison),
-      },
       { view: EXPERIMENTS_VIEW, find: find('datasets'), remove: (caller, id) => this.datasets.delete(caller, id) },
       { view: EXPERIMENTS_VIEW, find: find('sessions'), remove: (caller, id) => this.sessions.delete(caller, id) },
     ];
@@ -183,7 +155,6 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   private async removePayloads(tenant: string): Promise<number> {
     const payloads = await this.ids('payloads', tenant, 20);
     for (const id of payloads) await this.payloads.remove(id, new Date(Date.now() + 60_000));
-    await this.vault.shred(sealsOf(tenant));
     await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
     await this.pool.query('delete from payload_datasets where tenant_id = $1', [tenant]);
     return payloads.length;

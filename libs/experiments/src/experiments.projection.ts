@@ -1,4 +1,4 @@
-import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { categoryOf, idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
 import { type Expressions, insertRow, type Row, updateRow } from './common/rows.queries';
@@ -26,16 +26,18 @@ import {
   settleFeedback,
 } from './feedback/feedback.projection';
 import { applyRunsReceived, refreshRunStats } from './runs/live/live-runs.projection';
-import type { ShareEvent } from './sharing/share';
-import { applyShare } from './sharing/shares.projection';
 import { extraOf } from './upload/upload-answer';
 
-type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent>;
+type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent>;
 type Handled = Event | Recorded<FeedbackAwaited>;
 
-export const experimentsView: Projection = {
+/** Applies one event to the rows of a library above this one, which belong to the same view. */
+export type Handler = (event: Recorded, tx: PoolClient) => Promise<void>;
+
+/** Returns the projection of the view. `above`: handlers of a library above this one, by category of the stream. */
+export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map()): Projection => ({
   name: EXPERIMENTS_VIEW,
-  categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', 'share', 'shareLink', 'tenant'],
+  categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', ...above.keys(), 'tenant'],
   async handle(events, tx) {
     const fedBack = new Set<string>();
     const running = new Set<string>();
@@ -43,6 +45,11 @@ export const experimentsView: Projection = {
     for (const event of events as Handled[]) {
       if (event.stream.startsWith('tenant-')) {
         if ((event as Recorded).type === 'TenantRemoved') await applyTenantRemoved(event, tx);
+        continue;
+      }
+      const handler = above.get(categoryOf(event.stream));
+      if (handler) {
+        await handler(event, tx);
         continue;
       }
       if (event.type === 'FeedbackAwaited') {
@@ -62,7 +69,7 @@ export const experimentsView: Projection = {
     for (const session of running) await refreshRunStats(tx, session);
     for (const session of fedBack) await refreshFeedbackStats(tx, session);
   },
-};
+});
 
 const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackAdded', 'FeedbackChanged', 'FeedbackDeleted']);
 
@@ -111,13 +118,6 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
     case 'FeedbackConfigChanged':
     case 'FeedbackConfigDeleted':
       return applyFeedbackConfig(event, tx);
-    case 'RunShared':
-    case 'DatasetShared':
-    case 'RunUnshared':
-    case 'DatasetUnshared':
-    case 'ShareLinkCreated':
-    case 'ShareLinkDeleted':
-      return applyShare(event, tx);
     case 'SessionDeleted':
       await applySessionDeleted(event, tx);
       await tx.query('delete from persisted_experiments where session_id = $1', [idOf(event.stream)]);

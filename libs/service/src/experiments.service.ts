@@ -1,12 +1,13 @@
 import type { Service } from './service';
 
 export async function experiments(): Promise<Service> {
-  const { experimentsEntities, experimentsMigrations, ExperimentsModule } = await import('@fairlead/experiments');
+  const { evaluationEntities, EvaluationModule } = await import('@fairlead/evaluation');
+  const { experimentsMigrations } = await import('@fairlead/experiments');
   return {
     migrations: experimentsMigrations,
-    entities: experimentsEntities,
+    entities: evaluationEntities,
     module: ({ limits, publicUrl }) =>
-      ExperimentsModule.register(
+      EvaluationModule.register(
         {
           maxBytes: limits.uploadMaxBytes,
           maxRowBytes: limits.uploadMaxRowBytes,

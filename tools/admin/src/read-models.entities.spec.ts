@@ -3,7 +3,8 @@ import { auditEntities, auditMigrations } from '@fairlead/audit';
 import { authProvidersEntities, authProvidersMigrations } from '@fairlead/auth-providers';
 import { deploymentsEntities, deploymentsMigrations } from '@fairlead/deployments';
 import { eventingMigrations } from '@fairlead/eventing';
-import { experimentsEntities, experimentsMigrations } from '@fairlead/experiments';
+import { evaluationEntities } from '@fairlead/evaluation';
+import { experimentsMigrations } from '@fairlead/experiments';
 import { httpMigrations } from '@fairlead/edge';
 import { integrationsEntities, integrationsMigrations } from '@fairlead/integrations';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
@@ -34,7 +35,7 @@ beforeAll(async () => {
     ],
     [
       ...[...accessEntities, ...auditEntities, ...authProvidersEntities, ...deploymentsEntities],
-      ...[...experimentsEntities, ...integrationsEntities, ...webhooksEntities],
+      ...[...evaluationEntities, ...integrationsEntities, ...webhooksEntities],
     ],
   );
   // TypeORM keeps the expressions of generated columns in a table of its own: here it gets those of the database.

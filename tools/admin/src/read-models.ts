@@ -3,7 +3,7 @@ import { auditReadModels } from '@fairlead/audit';
 import { authProvidersReadModels } from '@fairlead/auth-providers';
 import { deploymentsReadModels } from '@fairlead/deployments';
 import type { ReadModel } from '@fairlead/eventing';
-import { experimentsReadModels } from '@fairlead/experiments';
+import { evaluationReadModels } from '@fairlead/evaluation';
 import { integrationsReadModels } from '@fairlead/integrations';
 import { webhooksReadModels } from '@fairlead/webhooks';
 import type { Installation } from './installation';
@@ -15,7 +15,7 @@ export function readModels({ store, vault }: Installation): ReadModel[] {
     ...deploymentsReadModels(store),
     ...integrationsReadModels(),
     ...authProvidersReadModels(vault),
-    ...experimentsReadModels(store),
+    ...evaluationReadModels(store),
     ...webhooksReadModels(),
     ...auditReadModels(),
   ];

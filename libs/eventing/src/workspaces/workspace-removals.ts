@@ -67,13 +67,18 @@ export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationS
     private readonly followers: Followers,
   ) {}
 
-  /** Registers a part: its kinds of things in the order in which they go, then what else it has of a workspace. */
+  /**
+   * Registers a part: its kinds of things in the order in which they go, then what else it has of a workspace. What is
+   * registered later for the same part goes first, because a library registers after those that it is made on.
+   */
   register(part: RemovalPart, actor: string, kinds: readonly Removal[], rest: Rest = async () => 0): void {
+    const below = this.removers.get(part);
     this.removers.set(part, async (tenant) => {
       const caller = serviceCaller({ tenant, actor });
       let found = 0;
       for (const kind of kinds) found += await this.removeSome(caller, kind);
-      return found > 0 ? found : rest(tenant);
+      if (found === 0) found = await rest(tenant);
+      return found > 0 || !below ? found : below(tenant);
     });
   }
 

@@ -1,7 +1,7 @@
 import { check, datetime, Problems } from '@fairlead/schema';
 import { parseFilter, type FilterNode, type Literal } from './filter';
 import { FilterError } from './filter.errors';
-import { containing, isSearchable, jsonContaining, type Parameters } from '../common/sql';
+import { containing, isSearchable, jsonContaining, type Parameters } from './sql';
 
 type FieldType = 'text' | 'uuid' | 'time' | 'number' | 'duration' | 'boolean';
 

@@ -2,7 +2,7 @@ import { parseFilter } from './filter';
 import { FilterError } from './filter.errors';
 import { compileFilter } from './filter-sql';
 import { RUN_VOCABULARY } from '../runs/runs-vocabulary';
-import { Parameters } from '../common/sql';
+import { Parameters } from './sql';
 
 const compiled = (source: string) => {
   const parameters = new Parameters();

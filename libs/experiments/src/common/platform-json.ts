@@ -48,3 +48,18 @@ export function pick(members: Readonly<Record<string, string>>, names: ReadonlyS
 export function nulled(members: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, names.has(name) ? value : 'null']));
 }
+
+/** The first part of a text that takes at most `bytes` bytes as a JSON string. */
+export function preview(text: string | null, bytes: number): string | null {
+  if (text === null) return null;
+  let shown = text.slice(0, bytes);
+  for (let size = sizeOf(shown); size > bytes; size = sizeOf(shown)) {
+    shown = shown.slice(0, Math.floor(Math.min(shown.length - 1, (shown.length * bytes) / size)));
+  }
+  // A pair of surrogates is not cut in two.
+  return /[\ud800-\udbff]$/.test(shown) && shown.length < text.length ? shown.slice(0, -1) : shown;
+}
+
+function sizeOf(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
+}

@@ -1,5 +1,6 @@
 import { v4 as newId } from 'uuid';
-import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
+import { startUploading } from '@fairlead/evaluation/testing';
+import { experiment, row, type Uploading } from '../testing/uploading';
 
 let service: Uploading;
 beforeAll(async () => {

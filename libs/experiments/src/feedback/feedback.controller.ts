@@ -16,7 +16,7 @@ import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/commo
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
-import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
+import { NamedComparisons } from './named-comparisons';
 import { sessionStream } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import {
@@ -41,7 +41,7 @@ export class FeedbackController {
   constructor(
     private readonly pool: Pool,
     private readonly store: EventStore,
-    private readonly comparisons: ComparativeExperimentCommands,
+    private readonly comparisons: NamedComparisons,
   ) {}
 
   @Get()

@@ -1,5 +1,6 @@
 import { v4 as newId } from 'uuid';
-import { type Answer, HOSTILE, type Reading, rows, startReading } from '../testing/reading';
+import { startReading } from '@fairlead/evaluation/testing';
+import { type Answer, HOSTILE, type Reading, rows } from '../testing/reading';
 
 let reading: Reading;
 let a: string;

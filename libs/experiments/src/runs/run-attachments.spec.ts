@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { v4 as newId } from 'uuid';
 import { PayloadSweeper } from '../storage/payload-sweeper.worker';
-import { experiment, startUploading, type Uploading } from '../testing/uploading';
+import { startUploading } from '@fairlead/evaluation/testing';
+import { experiment, type Uploading } from '../testing/uploading';
 
 let service: Uploading;
 beforeAll(async () => {

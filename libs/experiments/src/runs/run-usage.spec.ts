@@ -1,6 +1,7 @@
 import { v4 as newId } from 'uuid';
 import { usageOf } from './run-usage';
-import { type Reading, startReading } from '../testing/reading';
+import { startReading } from '@fairlead/evaluation/testing';
+import type { Reading } from '../testing/reading';
 
 let reading: Reading;
 beforeAll(async () => {

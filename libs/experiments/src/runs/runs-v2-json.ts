@@ -1,6 +1,5 @@
 import { memberSlices, present } from '@fairlead/blobs';
-import { preview } from '../compare/compare-json';
-import { array, object, raw, text } from '../common/platform-json';
+import { array, object, preview, raw, text } from '../common/platform-json';
 import type { AttachmentLink } from '../storage/attachments.service';
 import { dottedOrder, leftOutMember, parents, RUN_TYPES, type RunRow } from './run-json';
 import { threadOf } from './run-thread';

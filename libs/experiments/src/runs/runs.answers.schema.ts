@@ -23,7 +23,6 @@ import { feedback, feedbackStatistics } from '../feedback/feedback.answers.schem
 import { RUN_TYPES } from './run-json';
 import { USAGE_MEMBERS } from './run-usage';
 import { UNKNOWN_STATS } from './run-stats.queries';
-import { LEFT_OUT } from '../compare/comparison-view-rows.queries';
 
 const status = literal(['success', 'error', 'pending']);
 const outputs = union(anyObject(), str(), list(anyObject()), nothing);
@@ -151,6 +150,29 @@ export const runsPage = object('RunsPage', {
   search_cursors: unused,
   parsed_query: unused,
 });
+
+/** Members of RunSchemaComparisonView that other views of a run do not have, or have otherwise. */
+export const LEFT_OUT: readonly string[] = [
+  'child_run_ids',
+  'direct_child_run_ids',
+  'parent_run_ids',
+  'prompt_token_details',
+  'completion_token_details',
+  'prompt_cost_details',
+  'completion_cost_details',
+  'price_model_id',
+  'first_token_time',
+  'messages',
+  'last_queued_at',
+  'in_dataset',
+  'share_token',
+  'trace_tier',
+  'trace_first_received_at',
+  'ttl_seconds',
+  'trace_upgrade',
+  'reference_dataset_id',
+  'thread_id',
+];
 
 const comparedRun = object('RunInComparison', {
   ...Object.fromEntries(Object.entries(runMembers).filter(([name]) => !LEFT_OUT.includes(name))),

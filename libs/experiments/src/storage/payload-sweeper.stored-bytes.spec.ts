@@ -168,7 +168,7 @@ describe('the bytes that a workspace may store', () => {
       for (const table of ['session_run_bytes', 'stored_run_bytes', 'sessions', 'runs', 'datasets', 'examples']) {
         await tx.query(`delete from ${table}`);
       }
-      await experimentsView.handle(events, tx);
+      await experimentsView().handle(events, tx);
       const { rows } = await tx.query('select bytes::int from stored_run_bytes where tenant_id = $1', [
         service.tenants.a,
       ]);

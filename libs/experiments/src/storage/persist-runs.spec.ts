@@ -5,7 +5,8 @@ import { v4 as uuid, v5 } from 'uuid';
 import { until } from '@fairlead/postgres/testing';
 import { PersistRuns } from './persist-runs.consumer';
 import { PayloadSweeper } from './payload-sweeper.worker';
-import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
+import { startUploading } from '@fairlead/evaluation/testing';
+import { experiment, row, type Uploading } from '../testing/uploading';
 
 let service: Uploading;
 beforeAll(async () => {

@@ -7,6 +7,7 @@ import {
   Followers,
   parseMasterKeys,
   PostgresEventStore,
+  type Projection,
   StoredBytes,
   Vault,
   ViewsGuard,
@@ -14,20 +15,14 @@ import {
 } from '@fairlead/eventing';
 import { type Actor, Idempotency, type Route, routes } from '@fairlead/api';
 import { createServer, httpMigrations, type ServerOptions } from '@fairlead/edge';
-import { Unauthorized } from '@fairlead/schema';
+import { NotFound, Unauthorized } from '@fairlead/schema';
 import { testDatabase } from '@fairlead/postgres/testing';
-import { Module } from '@nestjs/common';
+import { Module, type Provider, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as newId } from 'uuid';
-import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
-import { ComparativeExperimentsController } from '../comparative/comparative-experiments.controller';
-import { comparativeExperimentsView } from '../comparative/comparative-experiments.projection';
-import { CompareController } from '../compare/compare.controller';
-import { Comparisons } from '../compare/comparisons.service';
-import { ComparisonViewController } from '../compare/comparison-view.controller';
 import { DatasetCommands } from '../datasets/datasets.commands';
 import { DatasetFilesController } from '../datasets/dataset-files.controller';
 import { DatasetsController } from '../datasets/datasets.controller';
@@ -42,6 +37,7 @@ import { FeedbackConfigsController } from '../feedback/feedback-configs.controll
 import { RunUrlController } from '../runs/run-url.controller';
 import { ThreadsController } from '../runs/threads.controller';
 import { FeedbackController } from '../feedback/feedback.controller';
+import { NamedComparisons } from '../feedback/named-comparisons';
 import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../common/experiment-limits';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
@@ -50,18 +46,9 @@ import { experimentsMigrations } from '../domain';
 import { PublicUrl, Attachments } from '../storage/attachments.service';
 import { RunAttachmentsController } from '../runs/run-attachments.controller';
 import { RunsController } from '../runs/runs.controller';
-import { RunsV2Controller } from '../runs/runs-v2.controller';
 import { ScoreDirectionsController } from '../datasets/score-directions.controller';
-import { PublicDatasetsController } from '../sharing/public-datasets.controller';
-import { PublicReading } from '../sharing/public-reading.service';
-import { PublicRunsController } from '../sharing/public-runs.controller';
-import { PublicLinksController } from '../sharing/public-links.controller';
 import { RefusedItemsController } from '../refused/refused-items.controller';
 import { RefusedItems } from '../refused/refused-items.store';
-import { ShareLinksController } from '../sharing/share-links.controller';
-import { ShareCommands } from '../sharing/share.commands';
-import { ShareQueries } from '../sharing/share.queries';
-import { SharesController } from '../sharing/shares.controller';
 import { SessionCommands } from '../sessions/sessions.commands';
 import { ExperimentsController } from '../sessions/experiments.controller';
 import { SessionsController } from '../sessions/sessions.controller';
@@ -98,10 +85,25 @@ export interface Reading {
   stop(): Promise<void>;
 }
 
+/** Additions of a library above this one to the server. */
+export interface Added {
+  readonly controllers: readonly Type[];
+  readonly providers: readonly Provider[];
+  readonly projections: readonly Projection[];
+}
+
+/** The service without libraries above it, in which feedback names no comparative experiments. */
+const ALONE: Added = {
+  controllers: [],
+  providers: [{ provide: NamedComparisons, useValue: { find: () => Promise.reject(new NotFound()) } }],
+  projections: [experimentsView()],
+};
+
 /** Starts the server on tables that are empty. */
 export async function startReading(
   limits: ServerOptions['limits'] = {},
   ofExperiments: Partial<ExperimentLimits> = {},
+  { controllers, providers, projections }: Added = ALONE,
 ): Promise<Reading> {
   const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
@@ -111,6 +113,7 @@ export async function startReading(
 
   @Module({
     controllers: [
+      ...controllers,
       ExperimentsController,
       SessionsController,
       DatasetsController,
@@ -123,24 +126,16 @@ export async function startReading(
       RefusedItemsController,
       RunAttachmentsController,
       RunsController,
-      RunsV2Controller,
       ScoreDirectionsController,
-      CompareController,
-      ComparativeExperimentsController,
-      ComparisonViewController,
       FeedbackController,
       FeedbackChangesController,
       FeedbackConfigsController,
       RunUrlController,
       ThreadsController,
       InfoController,
-      SharesController,
-      PublicDatasetsController,
-      PublicRunsController,
-      PublicLinksController,
-      ShareLinksController,
     ],
     providers: [
+      ...providers,
       { provide: EventStore, useValue: store },
       { provide: Pool, useValue: database.pool },
       { provide: StoredBytes, useValue: new StoredBytes(database.pool) },
@@ -153,13 +148,8 @@ export async function startReading(
       Attachments,
       { provide: Vault, useValue: vault },
       { provide: Idempotency, useValue: new Idempotency(database.pool, vault) },
-      ComparativeExperimentCommands,
       DatasetCommands,
       SessionCommands,
-      ShareCommands,
-      ShareQueries,
-      PublicReading,
-      Comparisons,
       AwaitedFeedback,
       Followers,
       Workspaces,
@@ -170,8 +160,7 @@ export async function startReading(
   })
   class ReadingModule {
     constructor(followers: Followers, awaited: AwaitedFeedback) {
-      followers.register(experimentsView);
-      followers.register(comparativeExperimentsView);
+      for (const projection of projections) followers.register(projection);
       followers.register(awaited);
     }
   }

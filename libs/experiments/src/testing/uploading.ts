@@ -16,14 +16,16 @@ import {
 } from '@fairlead/eventing';
 import { type Actor } from '@fairlead/api';
 import { createServer, httpMigrations } from '@fairlead/edge';
-import { Unauthorized } from '@fairlead/schema';
+import { NotFound, Unauthorized } from '@fairlead/schema';
 import { testDatabase } from '@fairlead/postgres/testing';
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as uuid } from 'uuid';
 import { ExperimentsModule } from '../experiments.module';
+import { experimentsView } from '../experiments.projection';
+import type { NamedComparisons } from '../feedback/named-comparisons';
 import type { ExperimentLimits } from '../common/experiment-limits';
 import { experimentsMigrations } from '../domain';
 
@@ -55,7 +57,29 @@ export interface Uploading {
   stop(): Promise<void>;
 }
 
-export async function startUploading(limits: Partial<ExperimentLimits> = {}, storedBytes?: number): Promise<Uploading> {
+/** Feedback names no comparative experiments where no library is above this one. */
+class NoComparisons implements NamedComparisons {
+  find(): Promise<never> {
+    return Promise.reject(new NotFound());
+  }
+}
+
+/** The service without libraries above it. */
+function aloneModule(limits: Partial<ExperimentLimits>): DynamicModule {
+  @Module({})
+  class AloneModule {
+    constructor(followers: Followers) {
+      followers.register(experimentsView());
+    }
+  }
+  return { module: AloneModule, imports: [ExperimentsModule.register(NoComparisons, limits)] };
+}
+
+export async function startUploading(
+  limits: Partial<ExperimentLimits> = {},
+  storedBytes?: number,
+  moduleOf = aloneModule,
+): Promise<Uploading> {
   const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
   const tenants = { a: uuid(), b: uuid() };
@@ -64,7 +88,7 @@ export async function startUploading(limits: Partial<ExperimentLimits> = {}, sto
   const quotas = { ...QUOTA_DEFAULTS, ...(storedBytes !== undefined && { stored_bytes: storedBytes }) };
   const eventing = EventingModule.forRoot({ store, db: database.db, pool: database.pool, vault, quotas });
 
-  @Module({ imports: [eventing, ExperimentsModule.register(limits)] })
+  @Module({ imports: [eventing, moduleOf(limits)] })
   class TestModule {}
 
   const app = await createServer(TestModule, {

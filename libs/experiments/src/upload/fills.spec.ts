@@ -1,6 +1,7 @@
 import { v4 as uuid } from 'uuid';
 import { again, failed, filling, fillsOf, numbered, type Row, scored, type Uploaded } from '../testing/filling';
-import { experiment, startUploading, type Uploading } from '../testing/uploading';
+import { startUploading } from '@fairlead/evaluation/testing';
+import { experiment, type Uploading } from '../testing/uploading';
 
 let service: Uploading;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { filling, fillsOf, numbered, scored, type Tenant, type Uploaded } from '../testing/filling';
-import { startUploading, type Uploading } from '../testing/uploading';
+import { startUploading } from '@fairlead/evaluation/testing';
+import type { Uploading } from '../testing/uploading';
 
 let service: Uploading;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { serviceCaller } from '@fairlead/eventing';
 import { v4 as newId } from 'uuid';
 import { SessionCommands } from '../../sessions/sessions.commands';
-import { type Reading, rows, startReading } from '../../testing/reading';
+import { startReading } from '@fairlead/evaluation/testing';
+import { type Reading, rows } from '../../testing/reading';
 
 let reading: Reading;
 beforeAll(async () => {

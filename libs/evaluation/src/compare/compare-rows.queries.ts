@@ -1,0 +1,152 @@
+import type { Pool } from 'pg';
+import { type ExampleEntity, latencyOf, preview, RUN_INPUTS, type RunEntity, unquoted } from '@fairlead/experiments';
+import { exampleIdAt } from './score-table';
+import { type RowLabels, rowLabels } from './labels';
+import type { Comparison, Comparisons } from './comparisons.service';
+import { pageOffset, placeOf } from './row-selection';
+
+const PREVIEW_BYTES = 1024;
+const ERROR_BYTES = 256;
+
+interface Cell {
+  readonly run_id: string;
+  /** Runs of the row; scores are means over them. */
+  readonly runs: number;
+  readonly status: string;
+  readonly latency: number | null;
+  readonly error: string | null;
+  readonly outputs: string | null;
+  /** By the comparison's keys, null where there is none. */
+  readonly scores: readonly (number | null)[];
+  readonly labels: RowLabels;
+}
+
+/** One row of a comparison: its example, and a cell for each experiment in their order, null where it was not run. */
+export interface ComparedRow {
+  readonly example: string;
+  readonly name: string | null;
+  readonly inputs: string | null;
+  readonly referenceOutputs: string | null;
+  /** Null when nothing is compared. */
+  readonly regression: number | null;
+  readonly cells: readonly (Cell | null)[];
+}
+
+type ExampleRow = Pick<ExampleEntity, 'id' | 'name' | 'inputs' | 'outputs'>;
+
+interface RunRow extends Pick<
+  RunEntity,
+  'id' | 'example_id' | 'session_id' | 'status' | 'error' | 'inputs' | 'outputs'
+> {
+  readonly latency: number | null;
+}
+
+/** The beginnings of the texts of some rows of a comparison, in their order. */
+async function readRows(
+  pool: Pool,
+  datasetId: string,
+  comparison: Comparison,
+  rows: ArrayLike<number>,
+): Promise<ComparedRow[]> {
+  const { table, keys, categories, worst } = comparison;
+  const ids = Array.from(rows, (row) => exampleIdAt(table, row));
+  const cut = (column: string) => `left(${column}, ${PREVIEW_BYTES + 1})`;
+  const [examples, runs] = await Promise.all([
+    pool.query<ExampleRow>(
+      `select id, name, ${cut('inputs')} as inputs, ${cut('outputs')} as outputs
+       from examples where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
+      [datasetId, ids],
+    ),
+    pool.query<RunRow>(
+      `select distinct on (r.session_id, r.example_id) r.id, r.example_id, r.session_id, r.status,
+         ${latencyOf('r.')} as latency, ${cut('r.error')} as error,
+         ${cut(RUN_INPUTS)} as inputs, ${cut('r.outputs')} as outputs
+       from runs r where r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[]) and r.parent_run_id is null
+       order by r.session_id, r.example_id, r.row_number, r.id`,
+      [ids, table.experiments.map(({ id }) => id)],
+    ),
+  ]);
+  const exampleById = new Map(examples.rows.map((example) => [example.id, example]));
+  const runByPlace = new Map(runs.rows.map((run) => [`${run.session_id} ${run.example_id}`, run]));
+  return ids.map((id, place) => {
+    const row = rows[place]!;
+    const example = exampleById.get(id);
+    const found = table.experiments.map((experiment) => runByPlace.get(`${experiment.id} ${id}`));
+    const cells = found.map((run, number) => {
+      const experiment = table.experiments[number]!;
+      const scores = keys.map(({ key }) => finite(experiment.keys.get(key)?.means[row]));
+      const labels = rowLabels(experiment, categories, row);
+      return run ? { ...run, run_id: run.id, runs: experiment.runs[row]!, scores, labels } : null;
+    });
+    return {
+      example: id,
+      name: example?.name ?? null,
+      inputs: example?.inputs ?? found.find((run) => run !== undefined)?.inputs ?? null,
+      referenceOutputs: example?.outputs ?? null,
+      regression: finite(worst[row]),
+      cells,
+    };
+  });
+}
+
+interface AskedPage {
+  readonly offset: number;
+  readonly limit: number;
+  /** Id of an example: the page that holds its row, in place of `offset`. */
+  readonly around?: string;
+}
+
+/** A page of rows with previews; scores stand in the order of the comparison's keys, cells in that of the experiments. */
+function pageJson(
+  rows: readonly ComparedRow[],
+  { offset, total }: { readonly offset: number; readonly total: number },
+) {
+  const next = offset + rows.length;
+  return {
+    offset,
+    // A page without rows leads nowhere, also where none were wanted.
+    next_offset: rows.length > 0 && next < total ? next : null,
+    total,
+    rows: rows.map((row) => ({
+      example_id: row.example,
+      name: row.name === null ? null : preview(row.name, ERROR_BYTES),
+      inputs_preview: preview(row.inputs, PREVIEW_BYTES),
+      reference_outputs_preview: preview(row.referenceOutputs, PREVIEW_BYTES),
+      regression: row.regression,
+      cells: row.cells.map(
+        (cell) =>
+          cell && {
+            run_id: cell.run_id,
+            runs: cell.runs,
+            status: cell.status,
+            latency_seconds: cell.latency,
+            error_preview: preview(cell.error === null ? null : unquoted(cell.error), ERROR_BYTES),
+            outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
+            scores: cell.scores,
+            labels: cell.labels,
+          },
+      ),
+    })),
+  };
+}
+
+/** Returns a page of chosen rows as JSON; `visible` takes out what is not shown. */
+export async function readPage(
+  pool: Pool,
+  datasetId: string,
+  comparison: Comparison,
+  { selected, told }: Awaited<ReturnType<Comparisons['choose']>>,
+  { around, limit, offset: asked }: AskedPage,
+  visible = (row: ComparedRow) => row,
+) {
+  const place = around === undefined ? undefined : placeOf(comparison.table, selected, around);
+  const offset = pageOffset(place, limit) ?? asked;
+  const shown = selected.subarray(offset, offset + limit);
+  const rows = await readRows(pool, datasetId, comparison, shown);
+  const page = pageJson(rows.map(visible), { offset, total: selected.length });
+  return { ...page, ...told, place: place ?? null };
+}
+
+function finite(value: number | undefined): number | null {
+  return value !== undefined && Number.isFinite(value) ? value : null;
+}

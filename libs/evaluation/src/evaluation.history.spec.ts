@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
+import { feedbackConfigModel } from '@fairlead/experiments';
+import { comparativeExperimentAggregate } from './comparative/comparative-experiment';
+import { shareModel } from './sharing/share';
+
+historyTests(
+  join(__dirname, 'recorded'),
+  {
+    comparativeExperiment: comparativeExperimentAggregate.model,
+    feedbackConfig: feedbackConfigModel,
+    share: shareModel,
+    shareLink: shareModel,
+  },
+  renamed('ComparativeExperimentCreated', 'name', 'title'),
+);

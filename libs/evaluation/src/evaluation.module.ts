@@ -1,0 +1,82 @@
+import { Followers, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { Idempotency } from '@fairlead/api';
+import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
+import { Pool } from 'pg';
+import { type ExperimentLimits, ExperimentsModule, experimentsView } from '@fairlead/experiments';
+import { deleteComparison } from './comparative/comparative-experiment';
+import { ComparativeExperimentCommands } from './comparative/comparative-experiments.commands';
+import { ComparativeExperimentsController } from './comparative/comparative-experiments.controller';
+import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
+import { CompareController } from './compare/compare.controller';
+import { ComparisonViewController } from './compare/comparison-view.controller';
+import { Comparisons } from './compare/comparisons.service';
+import { RunsV2Controller } from './runs-v2/runs-v2.controller';
+import { PublicDatasetsController } from './sharing/public-datasets.controller';
+import { PublicLinksController } from './sharing/public-links.controller';
+import { PublicReading } from './sharing/public-reading.service';
+import { PublicRunsController } from './sharing/public-runs.controller';
+import { ShareLinksController } from './sharing/share-links.controller';
+import { ShareCommands } from './sharing/share.commands';
+import { sealsOf, ShareQueries } from './sharing/share.queries';
+import { SharesController } from './sharing/shares.controller';
+import { shareHandlers } from './sharing/shares.projection';
+
+/**
+ * Comparisons of experiments and what is shared, above experiments themselves, which it brings along. Expects what
+ * EventingModule provides.
+ */
+@Module({})
+export class EvaluationModule implements OnModuleInit {
+  static register(limits: Partial<ExperimentLimits> = {}, publicUrl?: string): DynamicModule {
+    return {
+      module: EvaluationModule,
+      imports: [ExperimentsModule.register(ComparativeExperimentCommands, limits, publicUrl)],
+      controllers: [
+        CompareController,
+        ComparativeExperimentsController,
+        ComparisonViewController,
+        RunsV2Controller,
+        SharesController,
+        PublicDatasetsController,
+        PublicRunsController,
+        PublicLinksController,
+        ShareLinksController,
+      ],
+      providers: [
+        Idempotency.hashedBy(Vault),
+        ComparativeExperimentCommands,
+        Comparisons,
+        PublicReading,
+        ShareCommands,
+        ShareQueries,
+      ],
+    };
+  }
+
+  constructor(
+    private readonly followers: Followers,
+    private readonly removals: WorkspaceRemovals,
+    private readonly comparisons: ComparativeExperimentCommands,
+    private readonly vault: Vault,
+    private readonly pool: Pool,
+  ) {}
+
+  onModuleInit(): void {
+    const find = async (tenant: string, limit: number) => {
+      const text = 'select id from comparative_experiments where tenant_id = $1 limit $2';
+      return (await this.pool.query<{ id: string }>(text, [tenant, limit])).rows.map(({ id }) => id);
+    };
+    const comparisons = {
+      view: comparativeExperimentsView.name,
+      find,
+      remove: (caller: Parameters<typeof this.comparisons.change>[0], id: string) =>
+        this.comparisons.change(caller, id, deleteComparison),
+    };
+    this.removals.register('experiments', 'system:experiments', [comparisons], async (tenant) => {
+      await this.vault.shred(sealsOf(tenant));
+      return 0;
+    });
+    this.followers.register(experimentsView(shareHandlers));
+    this.followers.register(comparativeExperimentsView);
+  }
+}

@@ -1,0 +1,2 @@
+export { EvaluationModule } from './evaluation.module';
+export { evaluationEntities, evaluationReadModels } from './domain';

@@ -1,0 +1,2 @@
+export { startReading } from './reading';
+export { startUploading } from './uploading';
