@@ -223,7 +223,7 @@ export default tseslint.config(
       'libs/{blobs,experiments,outbound,gateway}/src/**/*.spec.ts',
       'libs/executors/src/**/{testing/*,*.spec}.ts',
       'libs/eventstoredb/src/**/{*.spec,testing/*}.ts',
-      'libs/*/src/*.history.spec.ts',
+      'libs/*/src/**/{*.,}history.spec.ts',
     ],
     rules: { 'boundaries/dependencies': 'off' },
   },

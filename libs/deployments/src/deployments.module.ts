@@ -29,7 +29,7 @@ import { SecretsController } from './deployment/secrets.controller';
 import { SourcesModule } from './source/sources.module';
 import { TracingProjectConsumer } from './deployment/tracing-project.consumer';
 import { UploadIntake } from './source/upload-intake.service';
-import { SourceDifferenceController } from './archives/source-difference.controller';
+import { SourceDifferenceController } from './source/source-difference.controller';
 import { SourceDifferences } from './archives/source-differences.service';
 import { UploadUrls } from './archives/upload-urls.service';
 import { UploadsController } from './source/uploads.controller';

@@ -19,6 +19,12 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
   ['another domain', 'libs/audit/src/audit.queries.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
   ['a domain', 'libs/edge/src/server.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
   ['a library above it', 'libs/blobs/src/blobs.store.ts', `import '@fairlead/experiments';`, 'boundaries/dependencies'],
+  [
+    'the library of comparisons above experiments',
+    'libs/experiments/src/above.store.ts',
+    `import '@fairlead/evaluation';`,
+    'boundaries/dependencies',
+  ],
   ['a library below it, which is allowed', 'libs/experiments/src/domain.ts', `import '@fairlead/blobs';`],
   ...['eventing', 'deployments', 'rollouts'].map(
     (library) =>

@@ -4,7 +4,7 @@ import { TENANT } from '@fairlead/edge/testing';
 import { archive, type Entry } from '../testing/archive';
 import { uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
-import { SourceStore } from './source.store';
+import { SourceStore } from '../archives/source.store';
 
 let service: TestService;
 beforeAll(async () => (service = await TestService.start()));
@@ -148,7 +148,7 @@ describe('Comparing the sources of two revisions', () => {
 
 describe('The thread that compares sources', () => {
   /** As built, with its worker. */
-  const built = jest.requireActual<typeof import('./source-differences.service')>(
+  const built = jest.requireActual<typeof import('../archives/source-differences.service')>(
     '../../dist/archives/source-differences.service',
   );
   const started = (...archives: readonly AsyncIterable<Buffer>[]) => {

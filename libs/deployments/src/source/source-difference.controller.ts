@@ -4,8 +4,8 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { diffPath } from '../deployment/deployment.schema';
 import { RevisionCommands } from '../revision/revision.commands';
-import { fileDifference, fileQuery, filesQuery, sourceDifference } from './source-difference.schema';
-import { SourceDifferences } from './source-differences.service';
+import { fileDifference, fileQuery, filesQuery, sourceDifference } from '../archives/source-difference.schema';
+import { SourceDifferences } from '../archives/source-differences.service';
 
 @Area('Revisions')
 @Controller('v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files')
