@@ -312,10 +312,11 @@ export class AppFolder {
 
   /**
    * Bytes on the disk, of all its folders or of some. They are counted as the server's user, who sees more than the
-   * deployment's does where that has taken rights from itself; links are not followed.
+   * deployment's does where that has taken rights from itself; links are not followed. Builds and starts wait for it: with
+   * the lowest priority it would never end beside programs that use all processors.
    */
   async size(folders: readonly string[] = [this.path]): Promise<number> {
-    const words = ['-c', 'exec nice -n 19 du -sk "$@" 2> /dev/null', 'sh', ...folders];
+    const words = ['-c', 'exec nice -n 5 du -sk "$@" 2> /dev/null', 'sh', ...folders];
     const { stdout } = await run('/bin/sh', words, { cwd: '/', env: { PATH: '/usr/bin:/bin' } }).catch(
       (error: { stdout?: string }) => error,
     );

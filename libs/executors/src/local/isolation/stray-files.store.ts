@@ -13,7 +13,7 @@ const SYSTEM_V = { shm: '-m', sem: '-s', msg: '-q' } as const;
 
 /** Returns how many bytes the files of a user have in folders that are open to all, without those in `own`. */
 export async function strayBytes(uid: number, own: string): Promise<number> {
-  const found = await look(uid, own, `-type f -exec du -k {} + | awk '{ sum += $1 } END { print sum + 0 }'`);
+  const found = await look(uid, own, `-type f -exec nice -n 5 du -k {} + | awk '{ sum += $1 } END { print sum + 0 }'`);
   const memory = objectsOf(uid, 'shm').reduce((sum, { bytes }) => sum + bytes, 0);
   return 1024 * Number(found.trim() || 0) + memory;
 }
@@ -33,7 +33,7 @@ async function look(uid: number, own: string, action: string): Promise<string> {
   const folders = [...new Set(OPEN.filter(existsSync).map((path) => realpathSync(path)))];
   // The folders of deployments may be below one of these.
   const pattern = `${(existsSync(own) ? realpathSync(own) : own).replace(/[*?[\\]/g, '\\$&')}/*`;
-  const script = `exec 2> /dev/null; nice -n 19 timeout ${LONGEST_S} find "$@" -xdev -mindepth 1 -user ${uid} ! -path ${quotedAlways(pattern)} ${action}`;
+  const script = `exec 2> /dev/null; timeout ${LONGEST_S} find "$@" -xdev -mindepth 1 -user ${uid} ! -path ${quotedAlways(pattern)} ${action}`;
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' } as const;
   const { stdout } = await run('/bin/sh', ['-c', script, 'sh', ...folders], options).catch(
     (error: { stdout?: string }) => error,
