@@ -101,6 +101,15 @@ describe('readArchive', () => {
     expect(await refused(gzipSync(entries))).toBe('has a path of more than 4096 characters.');
   });
 
+  it('stops at paths that are long together, each of them within the limit', async () => {
+    const folders = `${'p'.repeat(90)}/${'p'.repeat(90)}`;
+    const many = tarball(Array.from({ length: 25_000 }, (_, index) => [`${folders}-${index}`, ''] as const));
+    const limits = { files: 30_000, bytes: 64 * 1024 * 1024 };
+    await expect(readArchive(blocks(gzipSync(many)), limits)).rejects.toThrow(
+      'has paths of more than 4194304 characters together.',
+    );
+  });
+
   it('fails with the error of its source', async () => {
     const gone = new Error('The database is away.');
     async function* broken(): AsyncIterable<Buffer> {

@@ -36,6 +36,8 @@ export class UnreadableArchive extends Error {
 /** Bytes of the largest file of which the text is compared. */
 export const LARGEST_TEXT = 512 * 1024;
 const LONGEST_PATH = 4096;
+/** Characters of all paths together: they are kept in memory, and compress to nearly nothing. */
+const MOST_PATHS = 4 * 1024 * 1024;
 /** Git looks for a zero byte in as many bytes to tell binary files from texts. */
 const LOOKED_AT = 8000;
 
@@ -50,6 +52,7 @@ export async function readArchive(
 ): Promise<ArchiveContent> {
   const files = new Map<string, ArchiveFile>();
   let content: Buffer | undefined;
+  let paths = 0;
   const failures: Error[] = [];
   const fail = (text: string) => failures.push(new UnreadableArchive(text));
   // Tools write attributes of files, such as the owner, before each file. Those of 1 MB and more are skipped.
@@ -59,6 +62,8 @@ export async function readArchive(
     const path = entry.path.replace(/^(?:\.\/+)+/, '');
     if (entry.type === 'Directory' || path === '') return void entry.resume();
     if (path.length > LONGEST_PATH) fail(`has a path of more than ${LONGEST_PATH} characters.`);
+    paths += path.length;
+    if (paths > MOST_PATHS) fail(`has paths of more than ${MOST_PATHS} characters together.`);
     if (files.size >= limits.files) fail(`has more than ${limits.files} files.`);
     if (failures.length > 0) return void entry.resume();
     take(entry, path === wanted, (file, bytes) => {

@@ -8,7 +8,9 @@ import {
   NoPlace,
   Recent,
   TooManyRequests,
+  Unavailable,
   Unprocessable,
+  weightOf,
   withTimeLimit,
 } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
@@ -24,8 +26,8 @@ const LIMITS = { files: 20_000, bytes: 1024 ** 3 };
 const COMPARE_MS = 60_000;
 const THREAD_MEGABYTES = 256;
 const TOO_LARGE = 'The archives of the revisions are too large to be compared.';
-/** Differences that are kept for the next page of files: their number, and their files together. */
-const [KEPT, KEPT_FILES] = [20, 100_000];
+/** Differences that are kept for the next page of files: their number, and their bytes together. */
+const [KEPT, KEPT_BYTES] = [20, 32 * 1024 * 1024];
 
 /** The archive of a revision. */
 export interface RevisionSource {
@@ -51,8 +53,8 @@ export class SourceDifferences {
   private readonly turns = new FairShare(2, { perOwner: 1, waiting: 4 });
   /** By the paths of both archives, which name what never changes. */
   private readonly known = new Recent<SourceDifference>(KEPT, {
-    bytes: KEPT_FILES,
-    of: ({ files }) => files.length + 1,
+    bytes: KEPT_BYTES,
+    of: weightOf,
   });
 
   constructor(private readonly archives: SourceArchives) {}
@@ -125,9 +127,10 @@ async function inThread(job: Job, archives: readonly AsyncIterable<Buffer>[], si
         else if ('result' in message) resolve(message.result);
         else reject(new UnreadableArchive(message.unreadable));
       });
-      // Its memory has a limit.
-      worker.on('error', () => reject(new Unprocessable(TOO_LARGE)));
-      worker.on('exit', () => reject(new Unprocessable(TOO_LARGE)));
+      worker.on('error', (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new Unprocessable(TOO_LARGE) : error),
+      );
+      worker.on('exit', () => reject(new Unavailable()));
     });
   } finally {
     await worker.terminate();
