@@ -1,3 +1,5 @@
+export { BodyThread } from './bodies/body-thread.worker';
+export { readBodies } from './bodies/body-worker';
 export { JsonCutter } from './bodies/json-cutter';
 export { MalformedMultipart, multipartParts, type Part, utf8 } from './bodies/multipart';
 export { type CutBody, type LargePart, PartCutter } from './bodies/part-cutter';

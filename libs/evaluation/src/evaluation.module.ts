@@ -8,7 +8,7 @@ import { ComparativeExperimentCommands } from './comparative/comparative-experim
 import { ComparativeExperimentsController } from './comparative/comparative-experiments.controller';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
 import { CompareController } from './compare/compare.controller';
-import { ComparisonViewController } from './compare/comparison-view.controller';
+import { ComparisonViewController } from './view/comparison-view.controller';
 import { Comparisons } from './compare/comparisons.service';
 import { RunsV2Controller } from './runs-v2/runs-v2.controller';
 import { PublicDatasetsController } from './sharing/public-datasets.controller';

@@ -2,6 +2,7 @@ import { PayloadStore } from '@fairlead/blobs';
 import type { EntityClass, MigrationClass } from '@fairlead/postgres';
 import type { EventStore, ReadModel } from '@fairlead/eventing';
 import * as datasets from './datasets/dataset.entity';
+import { LoggedDatasets } from './datasets/logged-datasets.service';
 import * as examples from './examples/example.entity';
 import * as feedback from './feedback/feedback.entity';
 import * as runs from './runs/run.entity';
@@ -35,6 +36,9 @@ export function experimentsReadModel(store: EventStore, { tables, handlers }: Ab
       ...['replaced_runs', 'replaced_feedback'],
     ],
     notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes'],
-    projections: (pool) => [experimentsView(handlers), new PersistRuns(store, pool, new PayloadStore(pool))],
+    projections: (pool) => [
+      experimentsView(handlers),
+      new PersistRuns(store, pool, new PayloadStore(pool), new LoggedDatasets(store)),
+    ],
   };
 }

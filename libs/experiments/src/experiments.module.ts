@@ -16,6 +16,7 @@ import { DatasetsController } from './datasets/datasets.controller';
 import { DatasetWritesController } from './datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from './examples/example-attachments.controller';
 import { ExampleWritesController } from './examples/example-writes.controller';
+import { ExamplesThread } from './examples/examples-thread.service';
 import { ExamplesController } from './examples/examples.controller';
 import { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
@@ -23,6 +24,8 @@ import { FeedbackConfigsController } from './feedback/feedback-configs.controlle
 import { RunUrlController } from './runs/run-url.controller';
 import { ThreadsController } from './runs/threads.controller';
 import { FeedbackController } from './feedback/feedback.controller';
+import { LoggedDatasets } from './datasets/logged-datasets.service';
+import { NamedDatasets } from './storage/named-datasets';
 import { NamedComparisons } from './feedback/named-comparisons';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './common/experiment-limits';
@@ -92,9 +95,11 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         Idempotency.hashedBy(Vault),
         AwaitedFeedback,
         DatasetCommands,
+        ExamplesThread,
         Fills,
         LiveRunsThread,
         { provide: NamedComparisons, useClass: comparisons },
+        { provide: NamedDatasets, useClass: LoggedDatasets },
         { provide: PayloadStore, inject: [Pool], useFactory: (pool: Pool) => new PayloadStore(pool) },
         PayloadSweeper,
         PersistRuns,
@@ -122,6 +127,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
     private readonly awaitedFeedback: AwaitedFeedback,
     private readonly thread: UploadThread,
     private readonly runsThread: LiveRunsThread,
+    private readonly examplesThread: ExamplesThread,
     private readonly sweeper: PayloadSweeper,
   ) {}
 
@@ -141,6 +147,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
     await this.sweeper.stop();
     await this.thread.stop();
     await this.runsThread.stop();
+    await this.examplesThread.stop();
   }
 
   private kinds(): Removal[] {

@@ -3,8 +3,9 @@ import type { PoolClient } from 'pg';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
 import { type Expressions, insertRow, type Row, updateRow } from './common/rows.queries';
 import type { DatasetChanges, DatasetCreated, DatasetEvent } from './datasets/dataset';
-import { requireOwnDataset } from './datasets/datasets.projection';
-import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './sessions/deletions.projection';
+import { applyDatasetDeleted } from './datasets/datasets.projection';
+import { applySessionDeleted, applyTenantRemoved } from './sessions/deletions.projection';
+import { requireOwnDataset } from './sessions/own-dataset.queries';
 import { applyDatasetTagged, applyExamples } from './examples/examples.projection';
 import type {
   ExperimentEvent,

@@ -50,7 +50,7 @@ import { ComparativeExperimentCommands } from './comparative-experiments.command
 import { comparativeMembers, listComparativeExperiments } from './comparative-experiments.queries';
 import { comparativeExperimentsView } from './comparative-experiments.projection';
 import { comparativeExperiment, listedComparativeExperiment } from '../compare/compare.answers.schema';
-import { sessionsOn } from '../compare/comparison-view.queries';
+import { sessionsOn } from '../view/comparison-view.queries';
 
 const createBody = object('ComparativeExperimentCreate', {
   id: note(optional(uuid()), 'Identifier that it gets, unused so far (409); absent: the service makes one.'),

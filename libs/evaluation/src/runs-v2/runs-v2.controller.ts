@@ -23,7 +23,6 @@ import {
   Attachments,
   batches,
   decodeCursor,
-  experimentRuns,
   EXPERIMENTS_VIEW,
   findRunPage,
   Id,
@@ -43,8 +42,9 @@ import {
   V2_SELECTS,
   type V2Select,
 } from '@fairlead/experiments';
-import { renderExamples } from '../compare/comparison-view-rows.queries';
-import { findView, findViewExamples, orderOf } from '../compare/comparison-view.queries';
+import { experimentRuns } from '../view/compared-runs.answers.schema';
+import { renderExamples } from '../view/comparison-view-rows.queries';
+import { findView, findViewExamples, orderOf } from '../view/comparison-view.queries';
 import { ShareQueries } from '../sharing/share.queries';
 
 const MOST_EXAMPLES = 1000;

@@ -36,7 +36,7 @@ import { datasetJson, findDataset } from './datasets.queries';
 import { newMetadata } from '../examples/example-metadata';
 import type { ChangedExample } from '../examples/example-rows';
 import type { SentExample } from '../examples/examples-body';
-import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
+import { ExamplesThread } from '../examples/examples-thread.service';
 import { digestOf, type OpaqueBody, readBytes, readOpaqueBody } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { found, Id, idPath, JSON_TEXT, notOffered } from '../common/reading';
@@ -65,7 +65,7 @@ export class DatasetWritesController {
   constructor(
     private readonly pool: Pool,
     private readonly datasets: DatasetCommands,
-    private readonly thread: LiveRunsThread,
+    private readonly thread: ExamplesThread,
     private readonly idempotency: Idempotency,
   ) {}
 
@@ -127,7 +127,7 @@ export class DatasetWritesController {
     const { description = null, data_type, input_keys: inputs, output_keys: outputs, metadata_keys: metadata } = fields;
     const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
     const asked = JSON.stringify({ inputs, outputs, metadata, dataset: id });
-    const { examples: rows } = await this.thread.readExamples(context.tenantId, 'csv', file.data, asked);
+    const { examples: rows } = await this.thread.read(context.tenantId, 'csv', file.data, asked);
     const examples = rows.map((row) => exampleOf(row, name));
     const data = { name, description, data_type, externally_managed: false };
     return this.add(context, id, data, examples);

@@ -57,7 +57,7 @@ export const datasetVersion = object('DatasetVersion', {
 
 export const removed = object('Removed', { message: note(str(), 'That it was deleted, in one sentence.') });
 
-export const exampleMembers = {
+export const exampleAnswerMembers = {
   id: note(uuid(), 'Identifier of the example.'),
   dataset_id: note(uuid(), 'Dataset that the example belongs to.'),
   name: note(str(), 'Name of the example.'),
@@ -75,7 +75,7 @@ export const exampleMembers = {
     'By `attachment.<name>` the `presigned_url` and the `mime_type` of each attachment, null without one; in lists only when it is selected.',
   ),
 };
-export const example = object('Example', exampleMembers);
+export const example = object('Example', exampleAnswerMembers);
 
 export const versionsDiff = object('DatasetVersionsDiff', {
   examples_added: note(list(uuid()), 'Examples that only the later version has.'),

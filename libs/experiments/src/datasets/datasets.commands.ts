@@ -7,7 +7,7 @@ import { type ChangedExample, encodeExamples } from '../examples/example-rows';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { SessionNotFound } from '../sessions/session.errors';
 import { SessionCommands, unlessGone } from '../sessions/sessions.commands';
-import { findReferenceDataset } from '../sessions/sessions.queries';
+import { findReferenceDataset } from '../sessions/experiment.queries';
 import {
   type Dataset,
   datasetAggregate,
@@ -16,6 +16,7 @@ import {
   type DatasetEvent,
   type DatasetState,
   deleteDataset,
+  numberExperiment,
   setBaseline,
 } from './dataset';
 import { findVersion } from './dataset-versions.queries';
@@ -94,6 +95,12 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     const dataset = await findReferenceDataset(this.pool, tenantId, experimentId);
     if (dataset === undefined) throw new SessionNotFound(experimentId);
     if (dataset !== id) throw new OtherDataset(experimentId, id);
+  }
+
+  /** Returns the number of an experiment on a dataset, the next one when it has none; undefined without the dataset. */
+  async numberOf(caller: Caller, id: string, experimentId: string): Promise<number | undefined> {
+    const { state } = await this.run(caller, id, numberExperiment(experimentId));
+    return (state as DatasetState)?.numbers.get(experimentId);
   }
 
   /** Deletes a dataset, its examples and the sessions that were run on it, and frees their names. @throws DatasetNotFound */

@@ -33,7 +33,7 @@ import { changedExamples, example, removed } from '../datasets/datasets.answers.
 import { DatasetCommands } from '../datasets/datasets.commands';
 import { requireDataset } from '../datasets/datasets.queries';
 import { findExample } from './examples.queries';
-import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
+import { ExamplesThread } from './examples-thread.service';
 import { digestOf, readBytes, readJson } from '../common/opaque-body.schema';
 import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { found, Id, idPath, JSON_TEXT, notOffered, oneOrMany } from '../common/reading';
@@ -97,7 +97,7 @@ export class ExampleWritesController {
   constructor(
     private readonly pool: Pool,
     private readonly datasets: DatasetCommands,
-    private readonly thread: LiveRunsThread,
+    private readonly thread: ExamplesThread,
     private readonly attachments: Attachments,
     private readonly idempotency: Idempotency,
   ) {}
@@ -325,13 +325,13 @@ export class ExampleWritesController {
     const bytes = await readBytes(request, MOST_BYTES);
     const digest = digestOf(request, bytes);
     const type = request.headers['content-type'] ?? '';
-    return { digest, sent: await this.thread.readExamples(tenantId, 'multipart', bytes, type) };
+    return { digest, sent: await this.thread.read(tenantId, 'multipart', bytes, type) };
   }
 
   private async read(request: FastifyRequest, kind: ExamplesKind) {
     const bytes = await readJson(request, MOST_BYTES);
     const digest = digestOf(request, bytes);
-    return { digest, sent: await this.thread.readExamples(request.actor.tenantId, kind, bytes) };
+    return { digest, sent: await this.thread.read(request.actor.tenantId, kind, bytes) };
   }
 
   private async update(context: CommandContext, examples: readonly SentExample[]) {

@@ -18,7 +18,6 @@ import {
   unused,
   uuid,
 } from '@fairlead/schema';
-import { exampleMembers } from '../datasets/datasets.answers.schema';
 import { feedback, feedbackStatistics } from '../feedback/feedback.answers.schema';
 import { RUN_TYPES } from './run-json';
 import { USAGE_MEMBERS } from './run-usage';
@@ -29,7 +28,7 @@ const outputs = union(anyObject(), str(), list(anyObject()), nothing);
 const tags = nullable(list(str()));
 const events = nullable(list(union(anyObject(), str())));
 
-const runMembers: Readonly<Record<string, Schema<unknown>>> = {
+export const runAnswerMembers: Readonly<Record<string, Schema<unknown>>> = {
   name: note(str(), 'Name of the run.'),
   inputs: note(nullable(anyObject()), 'Input, byte for byte as it was sent; null where it is left out.'),
   inputs_preview: note(nullable(str()), 'First kilobyte of the inputs in previews; else null.'),
@@ -117,7 +116,7 @@ const REPLACED_BY = 'Run that took the place of this one when its row was filled
 const REPLACED_AT = 'When that was recorded';
 
 export const run = object('Run', {
-  ...runMembers,
+  ...runAnswerMembers,
   'left_out?': leftOut,
   'replaced_by?': note(uuid(), `${REPLACED_BY}; absent for other runs.`),
   'replaced_at?': note(timestamp(), `${REPLACED_AT}; absent for other runs.`),
@@ -127,7 +126,7 @@ export const replacedRuns = object('ReplacedRuns', {
   resources: note(
     list(
       object('ReplacedRun', {
-        ...runMembers,
+        ...runAnswerMembers,
         replaced_by: note(uuid(), `${REPLACED_BY}.`),
         replaced_at: note(timestamp(), `${REPLACED_AT}.`),
         feedback: note(list(feedback), 'Feedback on the run, the oldest first.'),
@@ -149,43 +148,6 @@ export const runsPage = object('RunsPage', {
   ),
   search_cursors: unused,
   parsed_query: unused,
-});
-
-/** Members of RunSchemaComparisonView that other views of a run do not have, or have otherwise. */
-export const LEFT_OUT: readonly string[] = [
-  'child_run_ids',
-  'direct_child_run_ids',
-  'parent_run_ids',
-  'prompt_token_details',
-  'completion_token_details',
-  'prompt_cost_details',
-  'completion_cost_details',
-  'price_model_id',
-  'first_token_time',
-  'messages',
-  'last_queued_at',
-  'in_dataset',
-  'share_token',
-  'trace_tier',
-  'trace_first_received_at',
-  'ttl_seconds',
-  'trace_upgrade',
-  'reference_dataset_id',
-  'thread_id',
-];
-
-const comparedRun = object('RunInComparison', {
-  ...Object.fromEntries(Object.entries(runMembers).filter(([name]) => !LEFT_OUT.includes(name))),
-  feedbacks: note(list(feedback), 'Feedback on the run.'),
-});
-/** An example with its runs side by side, from the first one's session to the last one's. */
-export const exampleWithRuns = object('ExampleWithRuns', {
-  ...exampleMembers,
-  inputs: note(
-    union(anyObject(), object('Preview', { preview: note(str(), 'First kilobyte of the text.') })),
-    'Input of the example, or a preview of it.',
-  ),
-  runs: note(list(comparedRun), 'Runs for the example, in the order of the sessions.'),
 });
 
 export const runV2 = object('RunV2', {
@@ -231,39 +193,13 @@ export const runV2 = object('RunV2', {
   'left_out?': leftOut,
 });
 
-const items = <T>(title: string, item: Schema<T>) =>
+export const itemsPage = <T>(title: string, item: Schema<T>) =>
   object(title, {
     items: note(list(item), 'The items of this page.'),
     has_more: note(bool(), 'Whether there is a next page.'),
     'next_cursor?': note(str(), 'Value for `cursor` to get the next page; absent on the last one.'),
   });
-export const runsPageV2 = items('RunsPageV2', runV2);
-export const experimentRuns = items(
-  'ExperimentRunsPage',
-  object('ExampleWithRunsV2', {
-    ...exampleMembers,
-    runs: note(list(runV2), 'Runs for the example, in the order of the experiments.'),
-  }),
-);
-
-export const feedbackDelta = object('FeedbackDeltas', {
-  feedback_deltas: note(
-    record(
-      object('FeedbackDelta', {
-        improved_examples: note(
-          list(uuid()),
-          'Examples with a better score than in the baseline, the largest changes first.',
-        ),
-        regressed_examples: note(
-          list(uuid()),
-          'Examples with a worse score than in the baseline, the largest changes first.',
-        ),
-      }),
-    ),
-    'Changes by session.',
-  ),
-});
-
+export const runsPageV2 = itemsPage('RunsPageV2', runV2);
 /** Members that a selection leaves out are absent; tokens and costs are null until a run says them. */
 export const runStats = object('RunStats', {
   'run_count?': note(int(), 'Number of runs.'),

@@ -10,7 +10,6 @@ import { NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { v4 as randomId } from 'uuid';
 import { namedSessionId } from '../common/ids';
-import { type Dataset, datasetAggregate, type DatasetEvent, numberExperiment } from '../datasets/dataset';
 import {
   createSession,
   deleteSession,
@@ -27,24 +26,25 @@ const nameTaken = (owner: string) => new SessionExists(owner, `Its name is used 
 
 @Injectable()
 export class SessionCommands extends AggregateCommands<Session, ExperimentEvent> {
-  private readonly datasets: AggregateCommands<Dataset, DatasetEvent>;
-
   constructor(store: EventStore) {
     super(store, sessionAggregate);
-    this.datasets = new AggregateCommands(store, datasetAggregate);
   }
 
   /**
-   * Creates a session under a name that no other session of the tenant has.
+   * Creates a session under a name that no other session of the tenant has. `numbered` returns its number on its dataset
+   * once it has the name.
    * @throws SessionExists when the name is taken, SessionIdTaken when the id was used before
    */
-  async create(caller: Caller, id: string, data: SessionCreated['data']): Promise<void> {
+  async create(
+    caller: Caller,
+    id: string,
+    data: SessionCreated['data'],
+    numbered?: () => Promise<number | undefined>,
+  ): Promise<void> {
     // An earlier attempt of the request may have created it.
     if (!caller.command?.mayBeRepeated && (await this.stateOf(id))) throw new SessionIdTaken(id);
     await this.reserveName(caller, data.name, id, nameTaken);
-    const { reference_dataset_id: dataset } = data;
-    const number = dataset === null ? undefined : await this.numberOn(caller, dataset, id);
-    await this.run(caller, id, createSession({ ...data, test_run_number: number }));
+    await this.run(caller, id, createSession({ ...data, test_run_number: await numbered?.() }));
   }
 
   async named(tenantId: string, name: string): Promise<string | undefined> {
@@ -99,11 +99,6 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
 
   releaseName(caller: Caller, name: string, id: string): Promise<void> {
     return this.release(nameOf(caller.tenantId, name), id, caller);
-  }
-
-  private async numberOn(caller: Caller, dataset: string, id: string): Promise<number | undefined> {
-    const { state } = await this.datasets.run(caller, dataset, numberExperiment(id));
-    return (state as Dataset | null)?.numbers.get(id);
   }
 }
 

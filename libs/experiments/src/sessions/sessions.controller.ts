@@ -36,6 +36,7 @@ import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { removed } from '../datasets/datasets.answers.schema';
+import { DatasetCommands } from '../datasets/datasets.commands';
 import { requireDataset } from '../datasets/datasets.queries';
 import { digestOf, type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
 import { array } from '../common/platform-json';
@@ -143,6 +144,7 @@ export class SessionsController {
   constructor(
     private readonly pool: Pool,
     private readonly sessions: SessionCommands,
+    private readonly datasets: DatasetCommands,
     private readonly idempotency: Idempotency,
   ) {}
 
@@ -220,7 +222,9 @@ export class SessionsController {
     await this.requireDatasets(tenantId, given.reference_dataset_id, given.default_dataset_id);
     const existing = upsert ? await this.sessions.named(tenantId, data.name) : undefined;
     if (existing) return this.change(context, existing, changesIn(sent, { ...given, name: undefined }));
-    await this.sessions.create(context, id, data);
+    const { reference_dataset_id: dataset } = data;
+    const numbered = dataset === null ? undefined : () => this.datasets.numberOf(context, dataset, id);
+    await this.sessions.create(context, id, data, numbered);
     return createdSession(tenantId, id, data);
   }
 

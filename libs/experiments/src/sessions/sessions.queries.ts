@@ -249,19 +249,6 @@ export async function findSession(pool: Pool, tenantId: string, id: string): Pro
   return row && sessionJson(row);
 }
 
-/** The dataset that a session is an experiment on, null for a tracing project; undefined when the tenant has no such session. */
-export async function findReferenceDataset(
-  pool: Pool,
-  tenantId: string,
-  id: string,
-): Promise<string | null | undefined> {
-  const { rows } = await pool.query<{ dataset: string | null }>(
-    'select reference_dataset_id as dataset from sessions where id = $1 and tenant_id = $2',
-    [id, tenantId],
-  );
-  return rows[0]?.dataset;
-}
-
 export function createdSession(tenantId: string, id: string, data: SessionCreated['data']): string {
   const members = plainMembers({ ...data, id, start: data.start_time, end: data.end_time });
   return object({ ...members, tenant_id: text(tenantId), last_run_start_time_live: 'null' });

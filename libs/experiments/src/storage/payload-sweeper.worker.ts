@@ -2,9 +2,9 @@ import { PayloadStore } from '@fairlead/blobs';
 import { EventStore, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
 import { PeriodicWork } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
-import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
 import { experimentModel, sessionStream } from '../sessions/experiment';
 import { experimentId } from '../common/ids';
+import { NamedDatasets } from './named-datasets';
 
 const HOUR = 60 * 60 * 1000;
 /** An upload records what it has kept long before that. */
@@ -39,6 +39,7 @@ export class PayloadSweeper {
     private readonly store: EventStore,
     private readonly payloads: PayloadStore,
     private readonly stored: StoredBytes,
+    private readonly datasets: NamedDatasets,
   ) {}
 
   /** Gives back what deleted uploads stored; what was deleted while no process ran is swept at start. */
@@ -122,7 +123,7 @@ export class PayloadSweeper {
       if ((await load(this.store, experimentModel, sessionStream(session))).state?.removed === false) return true;
     }
     for (const dataset of await this.payloads.datasetsOf(tenant, sha256)) {
-      if (isThere((await load(this.store, datasetModel, datasetStream(dataset))).state)) return true;
+      if (await this.datasets.isThere(dataset)) return true;
     }
     return false;
   }

@@ -6,6 +6,7 @@ import { experimentsReadModel } from '../domain';
 import { again, failed, filling, fillsOf, numbered, scored } from '../testing/filling';
 import { startUploading, type Uploading } from '../testing/uploading';
 import { PayloadSweeper } from './payload-sweeper.worker';
+import { LoggedDatasets } from '../datasets/logged-datasets.service';
 import { PersistRuns } from './persist-runs.consumer';
 
 let service: Uploading;
@@ -129,7 +130,12 @@ describe('persisting a fill again', () => {
     expect(await session(one.id)).toMatchObject({ run_count: null });
     const [event] = await service.store.read(`experiment-${one.id}`);
     const next = { ...event!, type: 'SessionPatched', position: (await service.store.head()) + 1n };
-    await new PersistRuns(service.store, service.pool, new PayloadStore(service.pool)).handle([next], tx);
+    await new PersistRuns(
+      service.store,
+      service.pool,
+      new PayloadStore(service.pool),
+      new LoggedDatasets(service.store),
+    ).handle([next], tx);
     await service.settled();
     expect(await session(one.id)).toMatchObject({ run_count: 1, error_rate: 0 });
   });

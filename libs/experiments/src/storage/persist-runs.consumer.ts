@@ -12,7 +12,6 @@ import {
 import { transaction } from '@fairlead/postgres';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
-import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
 import {
   type ExperimentFilled,
   experimentModel,
@@ -31,7 +30,8 @@ import { findUnstoredFills, replaceRuns } from './persist-fill.queries';
 import { type PreparedRows, RunWriter, type UploadFacts } from './run-writer.store';
 import { readRow } from './stored-row';
 import { analyseFilled } from './planner.queries';
-import { requireOwnDataset } from '../datasets/datasets.projection';
+import { requireOwnDataset } from '../sessions/own-dataset.queries';
+import { NamedDatasets } from './named-datasets';
 
 /** Blocks of a body, 256 KiB each, whose rows are stored at once. */
 const BATCH_BLOCKS = 4;
@@ -57,6 +57,7 @@ export class PersistRuns implements Projection {
     private readonly store: EventStore,
     private readonly pool: Pool,
     private readonly payloads: PayloadStore,
+    private readonly datasets: NamedDatasets,
   ) {}
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
@@ -112,8 +113,8 @@ export class PersistRuns implements Projection {
     for (const table of ['feedback', 'runs', 'replaced_feedback', 'replaced_runs', 'persisted_experiments']) {
       await this.pool.query(`delete from ${table} where session_id = $1`, [session]);
     }
-    const dataset = await load(this.store, datasetModel, datasetStream(datasetId));
-    if (!isThere(dataset.state)) await this.pool.query('delete from examples where dataset_id = $1', [datasetId]);
+    if (await this.datasets.isThere(datasetId)) return;
+    await this.pool.query('delete from examples where dataset_id = $1', [datasetId]);
   }
 
   /** The statistics of an upload, or of a later one, whose rows are stored already. */

@@ -40,6 +40,7 @@ import { FeedbackController } from '../feedback/feedback.controller';
 import { NamedComparisons } from '../feedback/named-comparisons';
 import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../common/experiment-limits';
+import { ExamplesThread } from '../examples/examples-thread.service';
 import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
 import { LiveRunsController } from '../runs/live/live-runs.controller';
 import { experimentsMigrations } from '../domain';
@@ -140,6 +141,7 @@ export async function startReading(
       { provide: Pool, useValue: database.pool },
       { provide: StoredBytes, useValue: new StoredBytes(database.pool) },
       { provide: ExperimentLimits, useValue: new ExperimentLimits(ofExperiments) },
+      ExamplesThread,
       LiveRunsThread,
       UploadThread,
       { provide: PayloadStore, inject: [Pool], useFactory: (pool: Pool) => new PayloadStore(pool) },

@@ -4,19 +4,10 @@ import { bool, type Infer, int, list, literal, note, object, optional, record, s
 import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import {
-  Attachments,
-  batches,
-  csvLine,
-  exampleWithRuns,
-  EXPERIMENTS_VIEW,
-  feedbackDelta,
-  Id,
-  JSON_TEXT,
-  pieces,
-} from '@fairlead/experiments';
-import { exampleIdAt } from './score-table';
-import { type Comparison, Comparisons } from './comparisons.service';
+import { Attachments, batches, csvLine, EXPERIMENTS_VIEW, Id, JSON_TEXT, pieces } from '@fairlead/experiments';
+import { exampleIdAt } from '../compare/score-table';
+import { type Comparison, Comparisons } from '../compare/comparisons.service';
+import { exampleWithRuns, feedbackDelta } from './compared-runs.answers.schema';
 import { renderView } from './comparison-view-rows.queries';
 import { findView, findViewExamples, orderOf } from './comparison-view.queries';
 

@@ -7,7 +7,6 @@ import {
   FEEDBACK_COLUMNS,
   feedbackJson,
   type FeedbackRow,
-  LEFT_OUT,
   object,
   preview,
   raw,
@@ -18,6 +17,7 @@ import {
   type RunRow,
   text,
 } from '@fairlead/experiments';
+import { LEFT_OUT } from './compared-runs.answers.schema';
 import type { ViewFilter } from './comparison-view.queries';
 
 type Viewed = Pick<ViewFilter, 'datasetId' | 'sessionIds'>;

@@ -1,0 +1,4 @@
+import { readBodies } from '@fairlead/blobs';
+import { readExamplesBody } from './read-examples';
+
+readBodies(readExamplesBody);
