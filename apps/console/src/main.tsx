@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/client';
 import { router } from './router';
+import { watchForms } from './ui/dirty';
 import { applyTheme } from './ui/theme';
 
 const MOST_RETRIES = 3;
@@ -21,6 +22,7 @@ const queries = new QueryClient({
 });
 
 applyTheme();
+watchForms();
 createRoot(document.getElementById('root')!).render(
   <QueryClientProvider client={queries}>
     <RouterProvider router={router} />

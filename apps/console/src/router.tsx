@@ -1,8 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { Fault } from './features/shell/fault';
 import { Workspace } from './features/shell/workspace';
 import { NotFound, Root } from './features/shell/root';
 import { Shared } from './features/shell/shared';
 import { parseSearch, stringifySearch } from './search';
+import { latePage } from './ui/late';
 
 type Search = Record<string, string | undefined>;
 const validateSearch = (search: Record<string, unknown>): Search =>
@@ -41,40 +43,40 @@ const webhooks = () => import('./features/connections/webhooks');
 const page = { getParentRoute: () => workspace, validateSearch };
 
 const pages = [
-  createRoute({ ...page, path: '/experiments', component: lazyRouteComponent(experiments, 'ExperimentsPage') }),
-  createRoute({ ...page, path: '/datasets', component: lazyRouteComponent(experiments, 'DatasetsPage') }),
-  createRoute({ ...page, path: '/datasets/$dataset', component: lazyRouteComponent(experiments, 'DatasetPage') }),
-  createRoute({ ...page, path: '/datasets/$dataset/compare', component: lazyRouteComponent(compare, 'ComparePage') }),
+  createRoute({ ...page, path: '/experiments', component: latePage(experiments, 'ExperimentsPage') }),
+  createRoute({ ...page, path: '/datasets', component: latePage(experiments, 'DatasetsPage') }),
+  createRoute({ ...page, path: '/datasets/$dataset', component: latePage(experiments, 'DatasetPage') }),
+  createRoute({ ...page, path: '/datasets/$dataset/compare', component: latePage(compare, 'ComparePage') }),
   createRoute({
     ...page,
     path: '/datasets/$dataset/e/$example',
-    component: lazyRouteComponent(example, 'ExamplePage'),
+    component: latePage(example, 'ExamplePage'),
   }),
-  createRoute({ ...page, path: '/projects/p/$session', component: lazyRouteComponent(runs, 'ProjectPage') }),
-  createRoute({ ...page, path: '/projects/p/$session/r/$run', component: lazyRouteComponent(runs, 'RunPage') }),
-  createRoute({ ...page, path: '/host/deployments', component: lazyRouteComponent(deployments, 'DeploymentsPage') }),
+  createRoute({ ...page, path: '/projects/p/$session', component: latePage(runs, 'ProjectPage') }),
+  createRoute({ ...page, path: '/projects/p/$session/r/$run', component: latePage(runs, 'RunPage') }),
+  createRoute({ ...page, path: '/host/deployments', component: latePage(deployments, 'DeploymentsPage') }),
   createRoute({
     ...page,
     path: '/host/deployments/$deployment',
-    component: lazyRouteComponent(deployments, 'DeploymentPage'),
+    component: latePage(deployments, 'DeploymentPage'),
   }),
-  createRoute({ ...page, path: '/audit', component: lazyRouteComponent(audit, 'AuditPage') }),
-  createRoute({ ...page, path: '/audit/verify', component: lazyRouteComponent(verify, 'VerifyPage') }),
-  createRoute({ ...page, path: '/keys', component: lazyRouteComponent(keys, 'KeysPage') }),
-  createRoute({ ...page, path: '/integrations', component: lazyRouteComponent(integrations, 'IntegrationsPage') }),
-  createRoute({ ...page, path: '/providers', component: lazyRouteComponent(providers, 'ProvidersPage') }),
-  createRoute({ ...page, path: '/listeners', component: lazyRouteComponent(listeners, 'ListenersPage') }),
-  createRoute({ ...page, path: '/webhooks', component: lazyRouteComponent(webhooks, 'WebhooksPage') }),
-  createRoute({ ...page, path: '/webhooks/$webhook', component: lazyRouteComponent(webhooks, 'WebhookPage') }),
-  createRoute({ ...page, path: '/health', component: lazyRouteComponent(health, 'HealthPage') }),
+  createRoute({ ...page, path: '/audit', component: latePage(audit, 'AuditPage') }),
+  createRoute({ ...page, path: '/audit/verify', component: latePage(verify, 'VerifyPage') }),
+  createRoute({ ...page, path: '/keys', component: latePage(keys, 'KeysPage') }),
+  createRoute({ ...page, path: '/integrations', component: latePage(integrations, 'IntegrationsPage') }),
+  createRoute({ ...page, path: '/providers', component: latePage(providers, 'ProvidersPage') }),
+  createRoute({ ...page, path: '/listeners', component: latePage(listeners, 'ListenersPage') }),
+  createRoute({ ...page, path: '/webhooks', component: latePage(webhooks, 'WebhooksPage') }),
+  createRoute({ ...page, path: '/webhooks/$webhook', component: latePage(webhooks, 'WebhookPage') }),
+  createRoute({ ...page, path: '/health', component: latePage(health, 'HealthPage') }),
 ];
 
 const open = { getParentRoute: () => shared, validateSearch };
 const sharedPages = [
-  createRoute({ ...open, path: '/d', component: lazyRouteComponent(sharedDataset, 'SharedDatasetPage') }),
-  createRoute({ ...open, path: '/r', component: lazyRouteComponent(sharedRun, 'SharedRunPage') }),
-  createRoute({ ...open, path: '/compare', component: lazyRouteComponent(sharedComparison, 'SharedComparePage') }),
-  createRoute({ ...open, path: '/shared-run', component: lazyRouteComponent(linkedRun, 'LinkedRunPage') }),
+  createRoute({ ...open, path: '/d', component: latePage(sharedDataset, 'SharedDatasetPage') }),
+  createRoute({ ...open, path: '/r', component: latePage(sharedRun, 'SharedRunPage') }),
+  createRoute({ ...open, path: '/compare', component: latePage(sharedComparison, 'SharedComparePage') }),
+  createRoute({ ...open, path: '/shared-run', component: latePage(linkedRun, 'LinkedRunPage') }),
 ];
 
 export const router = createRouter({
@@ -82,6 +84,7 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: Fault,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -16,7 +16,7 @@ type PanelProps = Shown & {
 };
 
 /** Finds the first bad revision by halves; how far it is stands in the address. */
-export default function BisectPanel({ deployment, revisions, query, onRollBack }: PanelProps) {
+export function BisectPanel({ deployment, revisions, query, onRollBack }: PanelProps) {
   const { search, change } = useAddress();
   const [good, bad, skipped] = [numberIn(search.good), numberIn(search.bad), numbersIn(search.skip)];
   const older = Math.min(good ?? Infinity, bad ?? Infinity);

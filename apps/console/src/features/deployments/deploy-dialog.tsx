@@ -1,7 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { answered, answeredWhole, api, upload } from '../../api/client';
+import { late } from '../../ui/late';
 import { Dialog } from '../../ui/dialog';
 import { Drop, Drops } from '../../ui/drop';
 import { Form, TextField } from '../../ui/form';
@@ -15,7 +16,7 @@ import { chosenFolder, droppedEntry, type Entry, sourceFiles, type SourceFiles }
 import type { Deployment } from './words';
 
 // It brings what a page of logs needs.
-const Rollout = lazy(async () => ({ default: (await import('./rollout')).Rollout }));
+const Rollout = late(async () => (await import('./rollout')).Rollout);
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 const CONFIG = 'langgraph.json';

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
+import { late } from '../../ui/late';
 import { Filters, Pick, Typed } from '../../ui/form';
 import { middle } from '../../ui/format';
 import { List, Nothing, Pager } from '../../ui/list';
@@ -20,7 +21,7 @@ import {
   SOURCES,
 } from './words';
 
-const DeployDialog = lazy(async () => ({ default: (await import('./deploy-dialog')).DeployDialog }));
+const DeployDialog = late(async () => (await import('./deploy-dialog')).DeployDialog);
 
 const STATUSES = {
   '': 'Any status',

@@ -1,8 +1,9 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { ApiError } from '../../api/client';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
+import { late } from '../../ui/late';
 import { Tabs } from '../../ui/list';
 import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -17,12 +18,12 @@ import { deploymentTone, deploymentWord, revisionName, revisionState, type Shown
 export { DeploymentsPage };
 
 // What is not on the first tab comes when it is looked at.
-const ChangeDialog = lazy(async () => ({ default: (await import('./change-dialog')).ChangeDialog }));
-const DeployDialog = lazy(async () => ({ default: (await import('./deploy-dialog')).DeployDialog }));
-const History = lazy(async () => ({ default: (await import('./history-tab')).History }));
-const Logs = lazy(async () => ({ default: (await import('./logs')).Logs }));
-const Secrets = lazy(async () => ({ default: (await import('./secrets')).Secrets }));
-const Settings = lazy(async () => ({ default: (await import('./settings')).Settings }));
+const ChangeDialog = late(async () => (await import('./change-dialog')).ChangeDialog);
+const DeployDialog = late(async () => (await import('./deploy-dialog')).DeployDialog);
+const History = late(async () => (await import('./history-tab')).History);
+const Logs = late(async () => (await import('./logs')).Logs);
+const Secrets = late(async () => (await import('./secrets')).Secrets);
+const Settings = late(async () => (await import('./settings')).Settings);
 
 const TABS = {
   overview: 'Overview',

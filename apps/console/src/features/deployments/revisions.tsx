@@ -1,8 +1,9 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { merged, useAddress } from '../../ui/address';
 import { Changes } from '../../ui/changes';
+import { late } from '../../ui/late';
 import { Pick } from '../../ui/form';
 import { List, More, Nothing } from '../../ui/list';
 import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
@@ -23,8 +24,8 @@ import {
   withNames,
 } from './words';
 
-const BisectPanel = lazy(() => import('./bisect-panel'));
-const SourceDifference = lazy(() => import('./source-difference'));
+const BisectPanel = late(async () => (await import('./bisect-panel')).BisectPanel);
+const SourceDifference = late(async () => (await import('./source-difference')).SourceDifference);
 
 /** The revisions of a deployment: what they deploy, who made them and why, and what became of them. */
 export function Revisions({ deployment, revisions, query }: Shown & { query: ReturnType<typeof useRevisions> }) {

@@ -27,7 +27,7 @@ const UNSEEN = {
 const PAGE = 200;
 
 /** Files of the uploaded sources of two revisions that differ; the difference of a text is read when it is opened. */
-export default function SourceDifference({ deployment, from, to }: Compared) {
+export function SourceDifference({ deployment, from, to }: Compared) {
   const w = useWorkspace();
   const path = { deployment_id: deployment, revision_id: from, other_id: to };
   const query = useInfiniteQuery({

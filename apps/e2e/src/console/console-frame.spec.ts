@@ -1,0 +1,230 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
+import type { Installation } from '@fairlead/service/testing';
+import type { Page } from 'playwright-core';
+import { ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { upload } from '../testing/tenant-things';
+
+const BUILT = join(__dirname, '../../../console/dist');
+const SENTENCE = /^A part of this page could not be loaded, although the service can be reached/;
+const AWAY = /^The service cannot be reached, so a part of this page could not be loaded/;
+/** Resources that failed on purpose. */
+const ON_PURPOSE = /Failed to load resource|net::ERR_INTERNET_DISCONNECTED/;
+
+/** A page with the code that it loads, and what else is done on it. */
+interface Way {
+  readonly path: string;
+  readonly then?: (page: Page) => Promise<unknown>;
+}
+
+/** Pages that are open at the same time. */
+const AT_ONCE = 4;
+
+// The test of all scripts opens some fifty pages three times, which takes long on a busy machine.
+jest.setTimeout(900_000);
+
+inBrowser('The frame of the console', () => {
+  let walk: ConsoleWalk;
+  let installation: Installation;
+  let page: Page;
+  let folder: string;
+  let ways: readonly Way[];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'fairlead-console-frame-'));
+    walk = await ConsoleWalk.start({ EXECUTOR: 'command', COMMAND_DEPLOY: 'true' });
+    ({ installation } = walk);
+    page = await walk.open();
+    await walk.signIn(page);
+    ways = await everyWay();
+  });
+
+  afterAll(async () => {
+    await walk?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  afterEach(() => expect(walk.complaints.splice(0).filter((complaint) => !ON_PURPOSE.test(complaint))).toEqual([]));
+
+  /** Ways to all code of the console. */
+  async function everyWay(): Promise<Way[]> {
+    type Uploaded = { dataset: { id: string }; experiment: { id: string } };
+    const made: Uploaded = await installation.ask('POST', '/api/v1/datasets/upload-experiment', upload('framed'));
+    const dataset = `datasets/${made.dataset.id}`;
+    const [example] = await until<{ id: string }[]>(
+      () => installation.ask('GET', `/api/v1/examples?dataset=${made.dataset.id}`),
+      (stored) => stored.length > 0,
+    );
+    const { id } = await installation.ask('POST', '/v2/deployments', {
+      ...{ name: 'framed', source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] },
+    });
+    const archives = [1, 2].map((version) => archive(`print(${version})`));
+    for (const body of archives) await release(id, body);
+    const { resources: revisions } = await installation.ask('GET', `/v2/deployments/${id}/revisions`);
+    const deployment = `host/deployments/${id}`;
+    const lists = ['experiments', 'datasets', 'host/deployments', 'audit', 'audit/verify', 'keys', 'health'];
+    const connections = ['integrations', 'providers', 'listeners', 'webhooks'];
+    const tabs = ['overview', 'history', 'secrets', 'logs', 'settings'].map((tab) => `${deployment}?tab=${tab}`);
+    const projects = [`projects/p/${made.experiment.id}`, `projects/p/${made.experiment.id}/r/${example!.id}`];
+    const compared = [`${dataset}/compare?selectedSessions=${made.experiment.id}`, `${dataset}/e/${example!.id}`];
+    const paths = [...lists, ...connections, dataset, ...compared, ...projects, deployment, ...tabs];
+    const press = (name: string) => (on: Page) => on.getByRole('button', { name }).first().click();
+    return [
+      ...paths.map((path) => ({ path: `/o/-/${path}` })),
+      ...['d', 'r', 'compare', 'shared-run'].map((part) => ({ path: `/public/${crypto.randomUUID()}/${part}` })),
+      { path: `/o/-/${deployment}?tab=revisions&good=v1&bad=v2` },
+      { path: `/o/-/${deployment}?tab=revisions&diff=${revisions[0].id}` },
+      { path: `/o/-/${deployment}`, then: press('Change …') },
+      { path: `/o/-/${deployment}`, then: press('Deploy a new version …') },
+      { path: `/o/-/${deployment}`, then: (on) => deployAgain(on, archives[0]!) },
+    ];
+  }
+
+  async function release(id: string, body: Buffer): Promise<void> {
+    const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${id}/upload-url`);
+    expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
+    const source_revision_config = { source_tarball_path: object_path };
+    await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config });
+    await walk.deployed(id);
+  }
+
+  function archive(program: string): Buffer {
+    writeFileSync(join(folder, 'main.py'), program);
+    return execFileSync('tar', ['-cz', '-C', folder, 'main.py']);
+  }
+
+  async function deployAgain(on: Page, buffer: Buffer): Promise<void> {
+    await on.getByRole('button', { name: 'Deploy a new version …' }).click();
+    const dialog = on.getByRole('dialog');
+    await dialog.getByLabel('Or an archive').setInputFiles({ name: 'a.tar.gz', mimeType: 'application/gzip', buffer });
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+  }
+
+  /** The scripts that are not part of every page. */
+  function lateScripts(): string[] {
+    const index = readFileSync(join(BUILT, 'index.html'), 'utf8');
+    return readdirSync(join(BUILT, 'assets')).filter((name) => name.endsWith('.js') && !index.includes(name));
+  }
+
+  /** The first way to each script. */
+  async function waysToScripts(): Promise<Map<string, Way>> {
+    const found = new Map<string, Way>();
+    await inTurn(ways, async (way) => {
+      const visitor = await walk.openIn(page.context());
+      visitor.on('request', (request) => {
+        const name = request.url().split('/assets/')[1];
+        if (!name?.endsWith('.js')) return;
+        const before = found.get(name);
+        if (!before || ways.indexOf(way) < ways.indexOf(before)) found.set(name, way);
+      });
+      await visitor.goto(way.path);
+      await settled(visitor);
+      await way.then?.(visitor);
+      await settled(visitor);
+      await visitor.close();
+    });
+    return found;
+  }
+
+  /** Does some work for each item, for a few at a time. */
+  async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    const rest = items.values();
+    const worker = async () => {
+      for (const item of rest) await work(item);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  }
+
+  it('outlasts each script that does not arrive, one at a time', async () => {
+    const found = await waysToScripts();
+    const scripts = lateScripts();
+    expect(scripts.filter((name) => !found.has(name))).toEqual([]);
+    await inTurn(scripts, async (name) => {
+      const way = found.get(name)!;
+      const visitor = await walk.openIn(page.context());
+      const loads: string[] = [];
+      visitor.on('request', (request) => request.isNavigationRequest() && loads.push(request.url()));
+      await visitor.route(`**/assets/${name}`, (route) =>
+        route.fulfill({ status: 404, json: { detail: 'Not Found' } }),
+      );
+      await visitor.goto(way.path);
+      const problem = visitor.getByRole('alert').filter({ hasText: SENTENCE });
+      if (way.then) {
+        await settled(visitor);
+        await way.then(visitor);
+        // What was opened is opened again after the page was loaded anew.
+        await until(
+          () => loads.length,
+          (count) => count === 2,
+        );
+        await settled(visitor);
+        await way.then(visitor);
+      }
+      await problem.waitFor();
+      expect({
+        name,
+        address: new URL(visitor.url()).pathname + new URL(visitor.url()).search,
+        loads: loads.length,
+      }).toEqual({ name, address: way.path, loads: 2 });
+      await visitor.getByRole('link', { name: 'Fairlead, experiments' }).waitFor();
+      await visitor.unroute(`**/assets/${name}`);
+      await problem.getByRole('button', { name: 'Try again' }).click();
+      await problem.waitFor({ state: 'detached' });
+      await settled(visitor);
+      await visitor.close();
+    });
+  });
+
+  it('stays without a connection, and shows the page once there is one', async () => {
+    // A browser that has shown the page before has its code.
+    const visitor = await walk.open();
+    await walk.signIn(visitor);
+    await settled(visitor);
+    await visitor.context().setOffline(true);
+    await tabTo(visitor.getByRole('link', { name: 'Keys' }));
+    await visitor.keyboard.press('Enter');
+    const problem = visitor.getByRole('alert').filter({ hasText: AWAY });
+    await problem.waitFor();
+    expect(await walk.looks(visitor)).toEqual([]);
+    await visitor.context().setOffline(false);
+    await tabTo(problem.getByRole('button', { name: 'Try again' }));
+    await visitor.keyboard.press('Enter');
+    await visitor.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await visitor.context().close();
+  });
+
+  it('offers to reload a page on which something is typed, which stays', async () => {
+    const visitor = await walk.openIn(page.context());
+    await visitor.route('**/assets/settings-*', (route) => route.fulfill({ status: 404, json: {} }));
+    const { path, then } = ways.find(({ then: opens, path: at }) => opens && !at.includes('?'))!;
+    await visitor.goto(path);
+    await settled(visitor);
+    await then!(visitor);
+    const field = visitor.getByRole('dialog').getByRole('textbox').first();
+    await field.fill('typed here');
+    await visitor.evaluate(`history.pushState(null, '', ${JSON.stringify(`${path}?tab=settings`)})`);
+    // The dialog makes what is behind it inert.
+    await visitor.locator('main [role="alert"]', { hasText: 'discards what is typed' }).waitFor();
+    expect(await field.inputValue()).toBe('typed here');
+    await visitor.close();
+  });
+
+  it('stays around a page that fails, and shows the page when that is over', async () => {
+    const visitor = await walk.openIn(page.context());
+    await visitor.route('**/api/v1/api-key', (route) => route.fulfill({ json: {} }));
+    await visitor.goto('/o/-/keys');
+    const problem = visitor.getByRole('alert').filter({ hasText: 'The console failed while it showed this page.' });
+    await problem.waitFor();
+    expect(await walk.looks(visitor)).toEqual([]);
+    expect(walk.complaints.splice(0).join()).toContain('is not a function');
+    await visitor.unroute('**/api/v1/api-key');
+    await tabTo(problem.getByRole('button', { name: 'Try again' }));
+    await visitor.keyboard.press('Enter');
+    await visitor.getByRole('table').first().waitFor();
+    await visitor.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await visitor.close();
+  });
+});
