@@ -10,6 +10,7 @@ import { comparativeExperimentsView } from './comparative/comparative-experiment
 import { CompareController } from './compare/compare.controller';
 import { ComparisonViewController } from './view/comparison-view.controller';
 import { Comparisons } from './compare/comparisons.service';
+import { RowRunsController } from './row/row-runs.controller';
 import { RunsV2Controller } from './runs-v2/runs-v2.controller';
 import { PublicDatasetsController } from './sharing/public-datasets.controller';
 import { PublicLinksController } from './sharing/public-links.controller';
@@ -35,6 +36,7 @@ export class EvaluationModule implements OnModuleInit {
         CompareController,
         ComparativeExperimentsController,
         ComparisonViewController,
+        RowRunsController,
         RunsV2Controller,
         SharesController,
         PublicDatasetsController,

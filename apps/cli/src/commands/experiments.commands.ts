@@ -45,6 +45,11 @@ export function addExperiments(all: Command): void {
       route: `GET ${COMPARE}/distributions`,
       example: 'questions --experiment-key correct --experiments 0198c1f0-0000-7000-8000-000000000001',
     },
+    row: {
+      route: `GET ${COMPARE}/rows/{example_id}`,
+      example:
+        'questions 0198c1f0-0000-7000-8000-000000000002 --experiments 0198c1f0-0000-7000-8000-000000000001 --json',
+    },
     'replaced-runs': { route: 'GET /v1/experiments/{experiment_id}/replaced-runs', example: 'model-a' },
     create: { route: 'POST /api/v1/sessions', example: '--name nightly --reference-dataset-id questions' },
     patch: { route: `PATCH ${ONE}`, example: "model-a --description 'with the new prompt'" },

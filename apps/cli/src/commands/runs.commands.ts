@@ -93,6 +93,10 @@ export const shared: Group = {
     },
     link: { route: `GET ${LINK}`, example: '"$TOKEN"', about: 'get what a share link shows' },
     compared: { route: `GET ${LINK}/comparison`, example: '"$TOKEN"' },
+    'compared-row': {
+      route: `GET ${LINK}/comparison/rows/{example_id}`,
+      example: '"$TOKEN" 0198c1f0-0000-7000-8000-000000000002',
+    },
     'linked-run': { route: `GET ${LINK}/runs/{run_id}`, example: '"$TOKEN" 0198c1f0-0000-7000-8000-000000000001' },
   },
 };

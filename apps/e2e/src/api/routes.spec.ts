@@ -175,6 +175,7 @@ it('declares a scope on every route', () => {
     '/api/v1/public/:dataset_token/examples',
     '/api/v1/public/:link_token/link',
     '/api/v1/public/:link_token/link/comparison',
+    '/api/v1/public/:link_token/link/comparison/rows/:example_id',
     '/api/v1/public/:link_token/link/runs/:run_id',
     '/api/v1/public/:run_token/run',
     '/api/v1/public/:run_token/run/:run_id',

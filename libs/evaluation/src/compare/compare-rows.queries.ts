@@ -3,7 +3,9 @@ import { type ExampleEntity, latencyOf, preview, RUN_INPUTS, type RunEntity, unq
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
 import type { Comparison, Comparisons } from './comparisons.service';
-import { pageOffset, placeOf } from './row-selection';
+import { pageOffset } from './row-selection';
+import { CONVERSATION, lastTurn, type Turn } from '../cells/conversation-turn';
+import { type Comments, findComments } from '../cells/cell-comments.queries';
 
 const PREVIEW_BYTES = 1024;
 const ERROR_BYTES = 256;
@@ -19,6 +21,8 @@ interface Cell {
   /** By the comparison's keys, null where there is none. */
   readonly scores: readonly (number | null)[];
   readonly labels: RowLabels;
+  readonly comments?: Comments;
+  readonly outputsTurn?: Turn;
 }
 
 /** One row of a comparison: its example, and a cell for each experiment in their order, null where it was not run. */
@@ -26,20 +30,34 @@ export interface ComparedRow {
   readonly example: string;
   readonly name: string | null;
   readonly inputs: string | null;
+  readonly inputsTurn?: Turn;
   readonly referenceOutputs: string | null;
+  readonly referenceTurn?: Turn;
   /** Null when nothing is compared. */
   readonly regression: number | null;
   readonly cells: readonly (Cell | null)[];
 }
 
-type ExampleRow = Pick<ExampleEntity, 'id' | 'name' | 'inputs' | 'outputs'>;
+interface ExampleRow extends Pick<ExampleEntity, 'id' | 'name' | 'inputs' | 'outputs'> {
+  /** Ends of texts that look like conversations. */
+  readonly inputs_end: string | null;
+  readonly outputs_end: string | null;
+}
 
 interface RunRow extends Pick<
   RunEntity,
   'id' | 'example_id' | 'session_id' | 'status' | 'error' | 'inputs' | 'outputs'
 > {
   readonly latency: number | null;
+  readonly inputs_end: string | null;
+  readonly outputs_end: string | null;
 }
+
+/** Characters at the end of a text in which the last turn of a conversation is looked for. */
+const END = 16_384;
+/** The end of a text that looks like a conversation, else null. */
+const endOf = (column: string) =>
+  `case when left(${column}, 512) ~ '${CONVERSATION}' then right(${column}, ${END}) end`;
 
 /** The beginnings of the texts of some rows of a comparison, in their order. */
 async function readRows(
@@ -47,26 +65,30 @@ async function readRows(
   datasetId: string,
   comparison: Comparison,
   rows: ArrayLike<number>,
+  keys: readonly string[] | undefined,
 ): Promise<ComparedRow[]> {
-  const { table, keys, categories, worst } = comparison;
+  const { table, categories, worst } = comparison;
   const ids = Array.from(rows, (row) => exampleIdAt(table, row));
   const cut = (column: string) => `left(${column}, ${PREVIEW_BYTES + 1})`;
   const [examples, runs] = await Promise.all([
     pool.query<ExampleRow>(
-      `select id, name, ${cut('inputs')} as inputs, ${cut('outputs')} as outputs
+      `select id, name, ${cut('inputs')} as inputs, ${cut('outputs')} as outputs,
+         ${endOf('inputs')} as inputs_end, ${endOf('outputs')} as outputs_end
        from examples where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
       [datasetId, ids],
     ),
     pool.query<RunRow>(
       `select distinct on (r.session_id, r.example_id) r.id, r.example_id, r.session_id, r.status,
          ${latencyOf('r.')} as latency, ${cut('r.error')} as error,
-         ${cut(RUN_INPUTS)} as inputs, ${cut('r.outputs')} as outputs
+         ${cut(RUN_INPUTS)} as inputs, ${cut('r.outputs')} as outputs,
+         ${endOf(RUN_INPUTS)} as inputs_end, ${endOf('r.outputs')} as outputs_end
        from runs r where r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[]) and r.parent_run_id is null
        order by r.session_id, r.example_id, r.row_number, r.id`,
       [ids, table.experiments.map(({ id }) => id)],
     ),
   ]);
   const exampleById = new Map(examples.rows.map((example) => [example.id, example]));
+  const comments = keys && (await findComments(pool, runs.rows, keys));
   const runByPlace = new Map(runs.rows.map((run) => [`${run.session_id} ${run.example_id}`, run]));
   return ids.map((id, place) => {
     const row = rows[place]!;
@@ -74,15 +96,20 @@ async function readRows(
     const found = table.experiments.map((experiment) => runByPlace.get(`${experiment.id} ${id}`));
     const cells = found.map((run, number) => {
       const experiment = table.experiments[number]!;
-      const scores = keys.map(({ key }) => finite(experiment.keys.get(key)?.means[row]));
+      const scores = comparison.keys.map(({ key }) => finite(experiment.keys.get(key)?.means[row]));
       const labels = rowLabels(experiment, categories, row);
-      return run ? { ...run, run_id: run.id, runs: experiment.runs[row]!, scores, labels } : null;
+      if (!run) return null;
+      const told = { comments: comments && (comments.get(run.id) ?? {}), outputsTurn: lastTurn(run.outputs_end) };
+      return { ...run, run_id: run.id, runs: experiment.runs[row]!, scores, labels, ...told };
     });
+    const asRun = found.find((run) => run !== undefined);
     return {
       example: id,
       name: example?.name ?? null,
-      inputs: example?.inputs ?? found.find((run) => run !== undefined)?.inputs ?? null,
+      inputs: example?.inputs ?? asRun?.inputs ?? null,
+      inputsTurn: lastTurn((example ?? asRun)?.inputs_end ?? null, 'user'),
       referenceOutputs: example?.outputs ?? null,
+      referenceTurn: lastTurn(example?.outputs_end ?? null),
       regression: finite(worst[row]),
       cells,
     };
@@ -92,8 +119,8 @@ async function readRows(
 interface AskedPage {
   readonly offset: number;
   readonly limit: number;
-  /** Id of an example: the page that holds its row, in place of `offset`. */
-  readonly around?: string;
+  /** Keys whose comments are given. */
+  readonly comments?: readonly string[];
 }
 
 /** A page of rows with previews; scores stand in the order of the comparison's keys, cells in that of the experiments. */
@@ -111,7 +138,9 @@ function pageJson(
       example_id: row.example,
       name: row.name === null ? null : preview(row.name, ERROR_BYTES),
       inputs_preview: preview(row.inputs, PREVIEW_BYTES),
+      ...(row.inputsTurn && { inputs_turn: row.inputsTurn }),
       reference_outputs_preview: preview(row.referenceOutputs, PREVIEW_BYTES),
+      ...(row.referenceTurn && { reference_outputs_turn: row.referenceTurn }),
       regression: row.regression,
       cells: row.cells.map(
         (cell) =>
@@ -124,6 +153,8 @@ function pageJson(
             outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
             scores: cell.scores,
             labels: cell.labels,
+            ...(cell.comments && { comments: cell.comments }),
+            ...(cell.outputsTurn && { outputs_turn: cell.outputsTurn }),
           },
       ),
     })),
@@ -136,15 +167,13 @@ export async function readPage(
   datasetId: string,
   comparison: Comparison,
   { selected, told }: Awaited<ReturnType<Comparisons['choose']>>,
-  { around, limit, offset: asked }: AskedPage,
+  { limit, offset: asked, comments }: AskedPage,
   visible = (row: ComparedRow) => row,
 ) {
-  const place = around === undefined ? undefined : placeOf(comparison.table, selected, around);
-  const offset = pageOffset(place, limit) ?? asked;
+  const offset = pageOffset(told.place, limit) ?? asked;
   const shown = selected.subarray(offset, offset + limit);
-  const rows = await readRows(pool, datasetId, comparison, shown);
-  const page = pageJson(rows.map(visible), { offset, total: selected.length });
-  return { ...page, ...told, place: place ?? null };
+  const rows = await readRows(pool, datasetId, comparison, shown, comments);
+  return { ...pageJson(rows.map(visible), { offset, total: selected.length }), ...told };
 }
 
 function finite(value: number | undefined): number | null {

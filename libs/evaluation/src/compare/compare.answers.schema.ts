@@ -146,6 +146,10 @@ const latency = object('LatencyResult', {
   'p99_difference?': note(nullable(num()), 'Seconds more than the baseline; null where one of the two is not known.'),
 });
 export type LatencyResult = Infer<typeof latency>;
+const turn = object('ConversationTurn', {
+  role: note(str(), 'Role of the turn, such as `user`.'),
+  text: note(str(), 'First kilobyte of its text.'),
+});
 const cell = object('ComparisonCell', {
   run_id: note(uuid(), 'The newest run of the row.'),
   runs: note(int(), 'Number of runs of the row.'),
@@ -158,12 +162,22 @@ const cell = object('ComparisonCell', {
     record(record(num())),
     'Labels of the row by key of `categories`, each with its share of the runs of the row: 1 where all of them have it.',
   ),
+  'comments?': note(
+    record(str()),
+    'Beginnings of the newest comments on the run, by the keys of the parameter `comments`; absent without it.',
+  ),
+  'outputs_turn?': note(turn, 'The last turn of outputs that are a conversation; absent for others.'),
 });
 const row = object('ComparisonRow', {
   example_id: note(uuid(), 'Example that the row is about.'),
   name: note(nullable(str()), 'Name of the example; null when it has none.'),
   inputs_preview: note(nullable(str()), 'First kilobyte of the inputs; null when the example is gone.'),
   reference_outputs_preview: note(nullable(str()), 'First kilobyte of the expected outputs; null when there are none.'),
+  'inputs_turn?': note(turn, 'The last turn of a user in inputs that are a conversation; absent for others.'),
+  'reference_outputs_turn?': note(
+    turn,
+    'The last turn of expected outputs that are a conversation; absent for others.',
+  ),
   regression: note(
     nullable(num()),
     'How much worse it got at most, as a share of the range of scores of the key; null when it got nowhere worse.',
@@ -228,6 +242,10 @@ const comparisonPage = object('ComparisonPage', {
   place: note(
     nullable(int()),
     'Place of the row of `around` among all that pass the filters; null when it is not among them.',
+  ),
+  rows_before: note(
+    nullable(int()),
+    'Number of rows that pass the filters and stand before the row of `around`, which need not pass them; null without such a row.',
   ),
   rows: note(list(row), 'Rows of this page, the worst regressions first, unless `sort` says otherwise.'),
 });

@@ -22,7 +22,7 @@ import * as answers from './compare.answers.schema';
 import { csvExport, jsonLines } from './compare-export.queries';
 import { comparisonJson, summaryJson } from './compare-json';
 import { readPage } from './compare-rows.queries';
-import { chosenRows } from './row-selection';
+import { chosenRows, shownRows } from './row-selection';
 import { type Comparison, type ComparisonRequest, Comparisons } from './comparisons.service';
 import { distributionsOf, FRACTIONS } from './distributions';
 import { judge } from './comparison-gate';
@@ -51,7 +51,7 @@ const compareQuery = object({
   offset: note(optional(int({ ge: 0 }), 0), 'Number of rows to skip.'),
   limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
   ...chosenRows,
-  around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
+  ...shownRows,
 });
 const distributionsQuery = object({
   experiments: compared.experiments,

@@ -251,7 +251,15 @@ describe('A comparison of pass and fail', () => {
     const { page } = (await compare(`limit=2&around=${usual[5]}`)).json;
     expect(page).toMatchObject({ place: 5, offset: 4, next_offset: 6 });
     expect(page.rows[1].example_id).toBe(usual[5]);
-    expect((await compare(`around=${next}`)).json.page).toMatchObject({ place: null, offset: 0 });
+    expect((await compare(`around=${next}`)).json.page).toMatchObject({ place: null, offset: 0, rows_before: null });
+    // Which of the rows that pass a filter come before and after one that does not.
+    const worse = encodeURIComponent(`${next}:worse:correct`);
+    const passing = await ids(`rows=${worse}`);
+    for (const [at, id] of usual.entries()) {
+      const { page } = (await compare(`rows=${worse}&limit=1&around=${id}`)).json;
+      const before = usual.slice(0, at).filter((one) => passing.includes(one)).length;
+      expect(page).toMatchObject({ rows_before: before, place: passing.includes(id) ? before : null, total: 2 });
+    }
     expect((await compare('sort=nothing')).status).toBe(422);
     expect((await compare('limit=0')).json.page).toMatchObject({ rows: [], next_offset: null });
   });

@@ -45,6 +45,7 @@ interface ChosenRows {
   readonly rows?: readonly string[];
   readonly q?: string;
   readonly sort?: string;
+  readonly around?: string;
 }
 
 interface SessionRow extends Compared {
@@ -102,13 +103,19 @@ export class Comparisons {
   }
 
   /** Rows of the table that a request chooses, in its order, and what is told of the choice. @throws BadRequest */
-  async choose(datasetId: string, comparison: Comparison, { rows = [], q, sort: asked }: ChosenRows) {
+  async choose(datasetId: string, comparison: Comparison, { rows = [], q, sort: asked, around }: ChosenRows) {
     const sort = asked ?? (comparison.table.experiments.length > 1 ? 'regression' : 'row');
     const filters = rows.map((text) => parseRowFilter(text)!);
     const found = q === undefined ? undefined : await this.rowsWith(datasetId, comparison, q);
     const places = sort === 'row' ? await placesOfRows(this.pool, datasetId, comparison.table) : undefined;
-    const selected = selectRows(comparison, filters, parseRowSort(sort)!, found, places);
-    return { selected, told: { filters: rows, q: q ?? null, sort } };
+    const { selected, ...placed } = selectRows(comparison, {
+      filters,
+      sort: parseRowSort(sort)!,
+      found,
+      places,
+      around,
+    });
+    return { selected, told: { filters: rows, q: q ?? null, sort, ...placed } };
   }
 
   /** By row of a comparison 1 for those that hold a text. Found once for all pages of it, until the dataset changes. */

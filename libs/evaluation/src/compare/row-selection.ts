@@ -1,4 +1,4 @@
-import { BadRequest, note, optional, refine, str } from '@fairlead/schema';
+import { BadRequest, note, optional, refine, str, uuid } from '@fairlead/schema';
 import { oneOrMany } from '@fairlead/experiments';
 import { type LabelKind, labelKinds } from './categories';
 import type { Direction, KeyComparison } from './compare.answers.schema';
@@ -58,6 +58,14 @@ export const chosenRows = {
   ),
 };
 
+export const shownRows = {
+  around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
+  comments: note(
+    optional(oneOrMany(str())),
+    'Feedback keys: cells get the beginnings of the newest comments on these; repeatable.',
+  ),
+};
+
 /** Reads `<experiment>:<kind,…>:<key>` or `…:label=<from>,<to>:…`; the key stands last because it may hold colons. */
 export function parseRowFilter(text: string): RowFilter | undefined {
   const [, id, list = '', from, to, key = ''] = FILTER.exec(text) ?? [];
@@ -89,22 +97,45 @@ export function parseRowSort(text: string): RowSort | undefined {
   return SORTS.find((sort) => sort === text);
 }
 
+interface Selecting {
+  readonly filters: readonly RowFilter[];
+  readonly sort: RowSort;
+  /** By row of the table 1 for those that may be chosen; all of them when undefined. */
+  readonly found?: Uint8Array;
+  /** Place of each row of the table among the examples, for the order `row`. */
+  readonly places?: Uint32Array;
+  /** Id of an example, whose row need not be among those that are chosen. */
+  readonly around?: string;
+}
+
+interface Selection {
+  readonly selected: Uint32Array;
+  /** Place of the row of `around` in `selected`; null when it is not there. */
+  readonly place: number | null;
+  /** Number of rows in `selected` that stand before the row of `around`; null when there is no such row. */
+  readonly rows_before: number | null;
+}
+
 /**
- * Rows of a comparison that pass all filters, and are 1 in `found` where that is given, in an order; `places` has the place
- * of each row of the table among the examples, for the order `row`. Equal ones stay as they are in the table.
+ * Rows of a comparison that pass all filters, in an order. Equal ones stay as they are in the table.
  * @throws BadRequest for an experiment or a key that is not compared
  */
-export function selectRows(
-  comparison: SelectableRows,
-  filters: readonly RowFilter[],
-  sort: RowSort,
-  found?: Uint8Array,
-  places?: Uint32Array,
-): Uint32Array {
+export function selectRows(comparison: SelectableRows, asked: Selecting): Selection {
+  const { filters, found, around } = asked;
   const tests = filters.map((filter) => testOf(comparison, filter));
   if (found) tests.push((row) => found[row] === 1);
+  const passes = (row: number) => tests.every((test) => test(row));
+  const kept = around === undefined ? undefined : rowOf(comparison.table, around);
   const { order } = comparison;
-  const passing = tests.length === 0 ? order : order.filter((row) => tests.every((test) => test(row)));
+  const passing = tests.length === 0 ? order : order.filter((row) => row === kept || passes(row));
+  const selected = sorted(comparison, passing, asked);
+  if (kept === undefined) return { selected, place: null, rows_before: null };
+  const at = selected.indexOf(kept);
+  if (passes(kept)) return { selected, place: at, rows_before: at };
+  return { selected: selected.filter((row) => row !== kept), place: null, rows_before: at };
+}
+
+function sorted(comparison: SelectableRows, passing: Uint32Array, { sort, places }: Selecting): Uint32Array {
   if (sort === 'regression') return passing;
   if (sort === 'improvement') return ranked(passing, (row) => -comparison.worst[row]!);
   if (sort === 'row') return passing.slice().sort((a, b) => (places ? places[a]! - places[b]! : a - b));
@@ -117,15 +148,16 @@ export function selectRows(
   return ranked(passing, (row) => (higher ? 1 : -1) * ((baseline?.[row] ?? NaN) - (other?.[row] ?? NaN)));
 }
 
-export function placeOf({ ids }: ScoreTable, rows: Uint32Array, example: string): number | undefined {
+/** The row of an example in the table; undefined without one. */
+function rowOf({ ids, rows }: ScoreTable, example: string): number | undefined {
   const id = Buffer.from(example.replaceAll('-', ''), 'hex');
-  const place = rows.findIndex((row) => ids.compare(id, 0, 16, row * 16, row * 16 + 16) === 0);
-  return place < 0 ? undefined : place;
+  for (let row = 0; row < rows; row++) if (ids.compare(id, 0, 16, row * 16, row * 16 + 16) === 0) return row;
+  return undefined;
 }
 
 /** Where the page of so many rows begins that holds the row at a place; undefined without one. */
-export function pageOffset(place: number | undefined, limit: number): number | undefined {
-  return place === undefined ? undefined : place - (place % Math.max(1, limit));
+export function pageOffset(place: number | null, limit: number): number | undefined {
+  return place === null ? undefined : place - (place % Math.max(1, limit));
 }
 
 /** The largest first, what is not compared last. */

@@ -22,9 +22,12 @@ import { found, Id, JSON_TEXT } from '@fairlead/experiments';
 import { comparison } from '../compare/compare.answers.schema';
 import { comparisonJson } from '../compare/compare-json';
 import { type ComparedRow, readPage } from '../compare/compare-rows.queries';
-import { chosenRows } from '../compare/row-selection';
+import { chosenRows, shownRows } from '../compare/row-selection';
 import { type ComparisonRequest, Comparisons } from '../compare/comparisons.service';
+import { readRowRuns } from '../row/row-runs.queries';
+import { rowRuns } from '../row/row-runs.schema';
 import { linkedRun } from './linked-run.queries';
+import { visibleRuns } from './visible-runs';
 import { PublicReading } from './public-reading.service';
 import type { Hideable } from './share';
 import type { OpenLink } from './share.queries';
@@ -34,6 +37,10 @@ const runPath = object({
   link_token: note(uuid(), 'Token of a share link.'),
   run_id: note(uuid(), 'The run that is shared, or one of the compared runs.'),
 });
+const rowPath = object({
+  link_token: note(uuid(), 'Token of a share link.'),
+  example_id: note(uuid(), 'The example whose row is given.'),
+});
 const comparisonQuery = object({
   baseline: note(
     optional(uuid()),
@@ -42,7 +49,7 @@ const comparisonQuery = object({
   offset: note(optional(int({ ge: 0 }), 0), 'Number of rows to skip.'),
   limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
   ...chosenRows,
-  around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
+  ...shownRows,
 });
 const linked = object('LinkedRun', {
   id: note(uuid(), 'Identifier of the run.'),
@@ -112,8 +119,25 @@ export class PublicLinksController {
     requireShown(link, asked);
     const compared = await this.comparisons.compare(tenant, requestOf(link, asked.baseline));
     const chosen = await this.comparisons.choose(datasetId!, compared, asked);
-    const page = await readPage(this.pool, datasetId!, compared, chosen, asked, (row) => visible(row, hides));
+    const comments = hides.has('feedback') || hides.has('comments') ? undefined : asked.comments;
+    const shown = { ...asked, comments };
+    const page = await readPage(this.pool, datasetId!, compared, chosen, shown, (row) => visible(row, hides));
     return { ...comparisonJson(datasetId!, compared), page };
+  }
+
+  @Get('comparison/rows/:example_id')
+  @Scope('public', { reads: true, compressed: true })
+  @Describe({
+    summary: 'Get a row of the comparison of a share link run by run',
+    description: `As with a key, without what is known of a judge but its kind. ${PUBLIC.description}`,
+  })
+  @Answers({ 200: rowRuns })
+  async row(
+    @Context() context: CommandContext,
+    @Path(rowPath) { link_token, example_id: example }: Infer<typeof rowPath>,
+  ) {
+    const { tenant, experiments, hides } = await this.reading.link(context, link_token, 'comparison');
+    return visibleRuns(await readRowRuns(this.pool, { tenantId: tenant, example, sessions: experiments }), hides);
   }
 
   @Get('runs/:run_id')
@@ -153,8 +177,15 @@ function requestOf({ dataset_id, experiments, hides }: OpenLink, baseline: strin
 
 function visible(row: ComparedRow, hides: OpenLink['hides']): ComparedRow {
   const shown = <T>(member: Hideable, value: T) => (hides.has(member) ? null : value);
+  const turn = (member: Hideable, value: ComparedRow['inputsTurn']) => (hides.has(member) ? undefined : value);
   const cells = row.cells.map(
-    (cell) => cell && { ...cell, error: shown('errors', cell.error), outputs: shown('outputs', cell.outputs) },
+    (cell) =>
+      cell && {
+        ...cell,
+        error: shown('errors', cell.error),
+        outputs: shown('outputs', cell.outputs),
+        outputsTurn: turn('outputs', cell.outputsTurn),
+      },
   );
   return {
     ...row,
@@ -162,7 +193,9 @@ function visible(row: ComparedRow, hides: OpenLink['hides']): ComparedRow {
     name: shown('inputs', row.name),
     regression: shown('feedback', row.regression),
     inputs: shown('inputs', row.inputs),
+    inputsTurn: turn('inputs', row.inputsTurn),
     referenceOutputs: shown('reference_outputs', row.referenceOutputs),
+    referenceTurn: turn('reference_outputs', row.referenceTurn),
     cells,
   };
 }

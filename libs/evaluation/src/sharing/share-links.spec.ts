@@ -74,6 +74,8 @@ async function told(hide: readonly Hideable[]): Promise<string> {
       'limit=100&sort=row',
       `sort=latency:${experiments[1]}`,
     ].map((search) => `${comparison.at}/comparison?${search}`),
+    `${comparison.at}/comparison?comments=${CANARIES.feedback}`,
+    `${comparison.at}/comparison/rows/${example}`,
     ...runs.map((id) => `${comparison.at}/runs/${id}`),
     run.at,
     `${run.at}/runs/${runs[1]}`,

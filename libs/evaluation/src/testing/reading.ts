@@ -6,6 +6,7 @@ import { comparativeExperimentsView } from '../comparative/comparative-experimen
 import { CompareController } from '../compare/compare.controller';
 import { ComparisonViewController } from '../view/comparison-view.controller';
 import { Comparisons } from '../compare/comparisons.service';
+import { RowRunsController } from '../row/row-runs.controller';
 import { RunsV2Controller } from '../runs-v2/runs-v2.controller';
 import { PublicDatasetsController } from '../sharing/public-datasets.controller';
 import { PublicLinksController } from '../sharing/public-links.controller';
@@ -24,6 +25,7 @@ const ADDED: Added = {
     CompareController,
     ComparativeExperimentsController,
     ComparisonViewController,
+    RowRunsController,
     RunsV2Controller,
     SharesController,
     PublicDatasetsController,

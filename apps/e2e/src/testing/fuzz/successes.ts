@@ -253,6 +253,7 @@ async function specials(
     'DELETE /v2/auth/tokens': [{ search: `?provider_id=${spare.ids.provider_id}` }],
     'GET /api/v1/datasets/:dataset_id/compare': [{ search: both }, { search: `${both}&format=summary` }],
     'GET /api/v1/datasets/:dataset_id/compare/distributions': [{ search: `${both}&key=correct` }],
+    'GET /api/v1/datasets/:dataset_id/compare/rows/:example_id': [{ search: both }],
     'GET /api/v1/datasets/:dataset_id/compare/export': [{ search: both }, { search: `${both}&format=jsonl` }],
     'POST /api/v1/datasets/:dataset_id/compare/gate': [{ body: { baseline: session_id, experiments: [second] } }],
     'POST /api/v1/datasets/:dataset_id/runs': [
