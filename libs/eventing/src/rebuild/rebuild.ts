@@ -157,6 +157,12 @@ export class Rebuild {
     await tx.query('update checkpoints set name = name where name = any($1)', [this.followers]);
     await tx.query(`drop table ${names}`);
     for (const table of this.tables) await tx.query(`alter table ${this.schema}.${table} set schema public`);
+    // Statistics over several columns do not move with their table.
+    const { rows } = await tx.query<{ name: string }>(
+      'select stxname as name from pg_statistic_ext where stxnamespace = $1::regnamespace',
+      [this.schema],
+    );
+    for (const { name } of rows) await tx.query(`alter statistics ${this.schema}.${name} set schema public`);
   }
 
   private async parkLeftOut(tx: PoolClient): Promise<void> {

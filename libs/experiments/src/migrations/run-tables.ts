@@ -170,3 +170,16 @@ export class ReplacedRuns1764900050000 extends Migration {
 export class LeftOutMembers1764900052000 extends Migration {
   readonly statements = ['alter table runs add column left_out text[]'];
 }
+
+/**
+ * Tells the planner that a session and a dataset belong to one workspace: statements name the workspace beside them, and
+ * without this it would expect as many times fewer rows as there are workspaces.
+ */
+export class WorkspaceStatistics1764900059000 extends Migration {
+  readonly statements = [
+    'create statistics runs_tenant_id_session_id_stat (dependencies) on tenant_id, session_id from runs',
+    'create statistics feedback_tenant_id_session_id_stat (dependencies) on tenant_id, session_id from feedback',
+    'create statistics examples_tenant_id_dataset_id_stat (dependencies) on tenant_id, dataset_id from examples',
+    'analyze runs (tenant_id, session_id), feedback (tenant_id, session_id), examples (tenant_id, dataset_id)',
+  ];
+}

@@ -207,9 +207,12 @@ describe('an audit of the read models', () => {
 
 describe('a replay', () => {
   it('takes the place of the tables without a failed request, and they are kept up to date as before', async () => {
-    const indexes = async () =>
-      (await database.pool.query(`select indexdef from pg_indexes where schemaname = 'public' order by 1`)).rows;
-    const before = await indexes();
+    const definitions = async () => {
+      const text = `select indexdef from pg_indexes where schemaname = 'public'
+        union all select pg_get_statisticsobjdef(oid) from pg_statistic_ext order by 1`;
+      return (await database.pool.query(text)).rows;
+    };
+    const before = await definitions();
     let asking = true;
     let asked = 0;
     const asker = (async () => {
@@ -231,7 +234,7 @@ describe('a replay', () => {
       await asker;
     }
     expect(asked).toBeGreaterThan(0);
-    expect(await indexes()).toEqual(before);
+    expect(await definitions()).toEqual(before);
     const { id } = await send('POST', '/v2/deployments', deployment('after the replay'));
     expect(await send('GET', `/v2/deployments/${id}`)).toMatchObject({ name: 'after the replay' });
     for (const name of names()) expect((await compared(name)).differences).toEqual([]);
