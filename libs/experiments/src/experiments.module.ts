@@ -161,7 +161,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   /** When the sessions and datasets are gone, nothing needs the bodies any more. */
   private async removePayloads(tenant: string): Promise<number> {
     const payloads = await this.ids('payloads', tenant, 20);
-    for (const id of payloads) await this.payloads.remove(id, new Date(Date.now() + 60_000));
+    for (const id of payloads) await this.payloads.remove(tenant, id, new Date(Date.now() + 60_000));
     await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
     await this.pool.query('delete from payload_datasets where tenant_id = $1', [tenant]);
     return payloads.length;

@@ -1,7 +1,7 @@
 import { categoryOf, idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
-import { type Expressions, insertRow, type Row, updateRow } from './common/rows.queries';
+import { type Expressions, insertRow, type Row, updateRow, workspaceOf } from './common/rows.queries';
 import type { DatasetChanges, DatasetCreated, DatasetEvent } from './datasets/dataset';
 import { applyDatasetDeleted } from './datasets/datasets.projection';
 import { applySessionDeleted, applyTenantRemoved } from './sessions/deletions.projection';
@@ -31,6 +31,8 @@ import { extraOf } from './upload/upload-answer';
 
 type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent>;
 type Handled = Event | Recorded<FeedbackAwaited>;
+/** Workspaces by the sessions that belong to them. */
+type Sessions = Map<string, string | null>;
 
 /** Applies one event to the rows of a library above this one, which belong to the same view. */
 export type Handler = (event: Recorded, tx: PoolClient) => Promise<void>;
@@ -40,9 +42,9 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
   name: EXPERIMENTS_VIEW,
   categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', ...above.keys(), 'tenant'],
   async handle(events, tx) {
-    const fedBack = new Set<string>();
-    const running = new Set<string>();
-    const stored = new Set<string>();
+    const fedBack: Sessions = new Map();
+    const running: Sessions = new Map();
+    const stored: Sessions = new Map();
     for (const event of events as Handled[]) {
       if (event.stream.startsWith('tenant-')) {
         if ((event as Recorded).type === 'TenantRemoved') await applyTenantRemoved(event, tx);
@@ -55,20 +57,26 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
       }
       if (event.type === 'FeedbackAwaited') {
         const session = await applyFeedbackAwaited(event, tx);
-        if (session) fedBack.add(session);
+        if (session) fedBack.set(session, event.metadata.tenant!);
         continue;
       }
       if (event.type === 'RunsReceived') {
-        for (const session of await applyRunsReceived(event, tx)) running.add(session);
+        const tenant = await workspaceOf(tx, event, 'sessions');
+        for (const session of await applyRunsReceived(event, tenant, tx)) running.set(session, tenant);
         continue;
       }
       await apply(event, tx);
-      if (event.type === 'RunsPersisted') stored.add(idOf(event.stream));
-      if (FEEDBACK.has(event.type) || wasFedBackMeanwhile(event)) fedBack.add(idOf(event.stream));
+      const session = idOf(event.stream);
+      const isFedBack = FEEDBACK.has(event.type) || wasFedBackMeanwhile(event);
+      if (event.type !== 'RunsPersisted' && !isFedBack) continue;
+      const tenant = await workspaceOf(tx, event, 'sessions');
+      if (event.type === 'RunsPersisted') stored.set(session, tenant);
+      if (isFedBack) fedBack.set(session, tenant);
     }
-    for (const session of new Set([...stored, ...running])) if (await settleFeedback(tx, session)) fedBack.add(session);
-    for (const session of running) await refreshRunStats(tx, session);
-    for (const session of fedBack) await refreshFeedbackStats(tx, session);
+    for (const [session, tenant] of new Map([...stored, ...running]))
+      if (await settleFeedback(tx, tenant, session)) fedBack.set(session, tenant);
+    for (const [session, tenant] of running) await refreshRunStats(tx, tenant, session);
+    for (const [session, tenant] of fedBack) await refreshFeedbackStats(tx, tenant, session);
   },
 });
 
@@ -143,7 +151,7 @@ async function applyExperimentUploaded(event: Recorded<ExperimentUploaded>, tx: 
     ...{ test_run_number, created_at: event.time, payload_sha256: payload.sha256, version: event.version },
   };
   await insertRow(tx, 'sessions', row, { metadata: (text) => `searchable_json(${text})` });
-  await countSessions(dataset.id, tx);
+  await countSessions(event, dataset.id, tx);
 }
 
 /** Its statistics are unknown until the runs of the fill are stored, and its times hold those of the fill. */
@@ -154,7 +162,7 @@ async function applyExperimentFilled(event: Recorded<ExperimentFilled>, tx: Pool
     start_time: (start) => `least(start_time, ${start})`,
     end_time: (end) => `greatest(end_time, ${end})`,
   });
-  await countSessions(dataset.id, tx);
+  await countSessions(event, dataset.id, tx);
 }
 
 async function applySessionCreated(event: Recorded<SessionCreated>, tx: PoolClient): Promise<void> {
@@ -167,7 +175,7 @@ async function applySessionCreated(event: Recorded<SessionCreated>, tx: PoolClie
     ...{ created_at: event.time, persisted: true, run_count: 0, version: event.version },
   };
   await insertRow(tx, 'sessions', row, { metadata: metadataIn });
-  if (reference_dataset_id) await countSessions(reference_dataset_id, tx);
+  if (reference_dataset_id) await countSessions(event, reference_dataset_id, tx);
 }
 
 const metadataIn = (extra: string) => `searchable_json(${extra}::text) -> 'metadata'`;
@@ -194,19 +202,20 @@ async function applyRunsPersisted(event: Recorded<RunsPersisted>, tx: PoolClient
     ...{ feedback_stats: feedback_stats ?? '{}', session_feedback_stats: session_feedback_stats ?? '{}' },
   };
   if ((await updateRow(tx, 'sessions', event, changes)) === 0) return;
-  if (feedback_stats === undefined) await refreshFeedbackStats(tx, id);
+  const tenant = await workspaceOf(tx, event, 'sessions');
+  if (feedback_stats === undefined) await refreshFeedbackStats(tx, tenant, id);
   await tx.query(
     `update datasets d set example_count = $2 from sessions s
-     where s.id = $1 and d.id = s.reference_dataset_id and s.tenant_id = d.tenant_id`,
-    [id, example_count],
+     where s.id = $1 and d.id = s.reference_dataset_id and s.tenant_id = $3 and d.tenant_id = $3`,
+    [id, example_count, tenant],
   );
 }
 
-async function countSessions(dataset: string, tx: PoolClient): Promise<void> {
+async function countSessions(event: Recorded, dataset: string, tx: PoolClient): Promise<void> {
   await tx.query(
     `update datasets set (session_count, last_session_start_time) =
-       (select count(*), max(start_time) from sessions where reference_dataset_id = $1 and tenant_id = datasets.tenant_id)
-     where id = $1`,
-    [dataset],
+       (select count(*), max(start_time) from sessions where reference_dataset_id = $1 and tenant_id = $2)
+     where id = $1 and tenant_id = $2`,
+    [dataset, await workspaceOf(tx, event, 'sessions')],
   );
 }

@@ -119,10 +119,10 @@ export class PayloadStore {
       `select id, tenant_id as tenant, sha256 from payloads p where created_at < $1 and ($2::uuid is null or tenant_id = $2) and not exists (
          select from sessions s where s.tenant_id = p.tenant_id and s.payload_sha256 = p.sha256)
        and not exists (
-         select from payload_sessions n join sessions s on s.id = n.session_id
+         select from payload_sessions n join sessions s on s.id = n.session_id and s.tenant_id = n.tenant_id
          where n.tenant_id = p.tenant_id and n.sha256 = p.sha256)
        and not exists (
-         select from payload_datasets n join datasets d on d.id = n.dataset_id
+         select from payload_datasets n join datasets d on d.id = n.dataset_id and d.tenant_id = n.tenant_id
          where n.tenant_id = p.tenant_id and n.sha256 = p.sha256)`,
       [time, tenant],
     );
@@ -130,14 +130,14 @@ export class PayloadStore {
   }
 
   /** Deletes a payload unless it has been kept again since `time`. */
-  async remove(id: string, time: Date): Promise<void> {
+  async remove(tenant: string, id: string, time: Date): Promise<void> {
     await this.pool.query(
-      `with gone as (delete from payloads where id = $1 and created_at < $2 returning id, tenant_id, sha256),
-       unneeded as (delete from payload_sessions n using gone g where (n.tenant_id, n.sha256) = (g.tenant_id, g.sha256)),
-       unneeded_by_datasets as (
-         delete from payload_datasets n using gone g where (n.tenant_id, n.sha256) = (g.tenant_id, g.sha256))
+      `with gone as (
+         delete from payloads where tenant_id = $3 and id = $1 and created_at < $2 returning id, sha256),
+       unneeded as (delete from payload_sessions n using gone g where n.tenant_id = $3 and n.sha256 = g.sha256),
+       unneeded_by_datasets as (delete from payload_datasets n using gone g where n.tenant_id = $3 and n.sha256 = g.sha256)
        delete from payload_chunks where payload_id in (select id from gone)`,
-      [id, time],
+      [id, time, tenant],
     );
   }
 
@@ -151,11 +151,7 @@ export class PayloadStore {
   }
 }
 
-export async function readWithin(
-  tx: PoolClient,
-  tenant: string | undefined,
-  sha256: string,
-): Promise<Buffer | undefined> {
+export async function readWithin(tx: PoolClient, tenant: string | null, sha256: string): Promise<Buffer | undefined> {
   const { rows } = await tx.query<{ data: Buffer; framed: boolean }>(
     `select c.data, p.framed from payloads p join payload_chunks c on c.payload_id = p.id
      where p.tenant_id = $1 and p.sha256 = $2 order by c.number`,

@@ -1,5 +1,5 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
-import { type DatasetDeleted, insertRow } from '@fairlead/experiments';
+import { type DatasetDeleted, insertRow, workspaceOf } from '@fairlead/experiments';
 import type { ComparativeExperimentEvent } from './comparative-experiment';
 
 export const comparativeExperimentsView: Projection = {
@@ -14,14 +14,16 @@ export const comparativeExperimentsView: Projection = {
           ...{ experiment_ids, created_at, modified_at },
         });
       } else if (event.type === 'DatasetDeleted') {
-        await tx.query('delete from comparative_experiments where dataset_id = $1', [idOf(event.stream)]);
+        const tenant = await workspaceOf(tx, event, 'comparative_experiments', 'dataset_id');
+        await tx.query('delete from comparative_experiments where dataset_id = $1 and tenant_id = $2', [
+          idOf(event.stream),
+          tenant,
+        ]);
       } else if (event.type === 'ComparativeExperimentDeleted') {
         const id = idOf(event.stream);
-        await tx.query('delete from comparative_experiments where id = $1', [id]);
-        await tx.query('delete from feedback where comparative_experiment_id = $1 and tenant_id = $2', [
-          id,
-          event.metadata.tenant,
-        ]);
+        const tenant = await workspaceOf(tx, event, 'comparative_experiments');
+        await tx.query('delete from comparative_experiments where id = $1 and tenant_id = $2', [id, tenant]);
+        await tx.query('delete from feedback where comparative_experiment_id = $1 and tenant_id = $2', [id, tenant]);
       }
     }
   },

@@ -38,7 +38,8 @@ export async function listComparativeExperiments(
   query: ComparativeQuery,
 ): Promise<string[]> {
   const parameters = new Parameters();
-  const conditions = [`c.tenant_id = ${parameters.add(tenantId)}`, `c.dataset_id = ${parameters.add(datasetId)}`];
+  const tenant = parameters.add(tenantId, 'uuid');
+  const conditions = [`c.tenant_id = ${tenant}`, `c.dataset_id = ${parameters.add(datasetId)}`];
   if (query.id?.length) conditions.push(`c.id = any(${parameters.add(query.id, 'uuid[]')})`);
   if (query.name) conditions.push(`c.name = ${parameters.add(query.name)}`);
   if (query.name_contains) conditions.push(`c.name ilike ${parameters.add(containing(query.name_contains))}`);
@@ -46,7 +47,7 @@ export async function listComparativeExperiments(
     `select c.id, c.tenant_id, c.dataset_id, c.name, c.description, c.extra, ${isoTime('c.created_at')} as created_at,
        ${isoTime('c.modified_at')} as modified_at,
        coalesce((select json_agg(json_build_object('id', s.id, 'name', s.name) order by array_position(c.experiment_ids, s.id))
-         from sessions s where s.id = any(c.experiment_ids) and s.tenant_id = c.tenant_id), '[]') as experiments
+         from sessions s where s.tenant_id = ${tenant} and s.id = any(c.experiment_ids)), '[]') as experiments
      from comparative_experiments c where ${all(conditions)}
      order by c.${query.sort_by} ${query.sort_by_desc ? 'desc' : 'asc'} nulls last, c.id
      limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,

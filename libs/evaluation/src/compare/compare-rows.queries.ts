@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type ExampleEntity, latencyOf, preview, RUN_INPUTS, type RunEntity, unquoted } from '@fairlead/experiments';
+import { type ExampleEntity, latencyOf, preview, type RunEntity, runInputs, unquoted } from '@fairlead/experiments';
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
 import type { Comparison, Comparisons } from './comparisons.service';
@@ -67,28 +67,29 @@ async function readRows(
   rows: ArrayLike<number>,
   keys: readonly string[] | undefined,
 ): Promise<ComparedRow[]> {
-  const { table, categories, worst } = comparison;
+  const { tenantId, table, categories, worst } = comparison;
   const ids = Array.from(rows, (row) => exampleIdAt(table, row));
   const cut = (column: string) => `left(${column}, ${PREVIEW_BYTES + 1})`;
   const [examples, runs] = await Promise.all([
     pool.query<ExampleRow>(
       `select id, name, ${cut('inputs')} as inputs, ${cut('outputs')} as outputs,
          ${endOf('inputs')} as inputs_end, ${endOf('outputs')} as outputs_end
-       from examples where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
-      [datasetId, ids],
+       from examples where tenant_id = $3 and dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
+      [datasetId, ids, tenantId],
     ),
     pool.query<RunRow>(
       `select distinct on (r.session_id, r.example_id) r.id, r.example_id, r.session_id, r.status,
          ${latencyOf('r.')} as latency, ${cut('r.error')} as error,
-         ${cut(RUN_INPUTS)} as inputs, ${cut('r.outputs')} as outputs,
-         ${endOf(RUN_INPUTS)} as inputs_end, ${endOf('r.outputs')} as outputs_end
-       from runs r where r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[]) and r.parent_run_id is null
+         ${cut(runInputs('$3'))} as inputs, ${cut('r.outputs')} as outputs,
+         ${endOf(runInputs('$3'))} as inputs_end, ${endOf('r.outputs')} as outputs_end
+       from runs r where r.tenant_id = $3 and r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[])
+         and r.parent_run_id is null
        order by r.session_id, r.example_id, r.row_number, r.id`,
-      [ids, table.experiments.map(({ id }) => id)],
+      [ids, table.experiments.map(({ id }) => id), tenantId],
     ),
   ]);
   const exampleById = new Map(examples.rows.map((example) => [example.id, example]));
-  const comments = keys && (await findComments(pool, runs.rows, keys));
+  const comments = keys && (await findComments(pool, tenantId, runs.rows, keys));
   const runByPlace = new Map(runs.rows.map((run) => [`${run.session_id} ${run.example_id}`, run]));
   return ids.map((id, place) => {
     const row = rows[place]!;

@@ -13,12 +13,12 @@ const MOST_RESAMPLED_ROWS = 4000;
 const AT_A_TIME = 2;
 
 /** Runs of an experiment packed into one value: hundreds of thousands of rows would take seconds. */
-const runsOf = (session: string) => `
+const runsOf = (tenant: string, session: string) => `
   select string_agg(uuid_send(id) || uuid_send(example_id)
     || float8send(coalesce(extract(epoch from example_from)::float8, 'NaN'))
     || float8send(coalesce(${latencyOf('')}, 'NaN'))
     || case status when 'error' then '\\x01'::bytea else '\\x00' end, ''::bytea order by id)
-  from runs where session_id = ${session} and example_id is not null and parent_run_id is null`;
+  from runs where tenant_id = ${tenant} and session_id = ${session} and example_id is not null and parent_run_id is null`;
 
 const packed = (list: string) => `int4send(coalesce(octet_length(${list}), 0)) || coalesce(${list}, '')`;
 
@@ -26,7 +26,7 @@ const packed = (list: string) => `int4send(coalesce(octet_length(${list}), 0)) |
  * Likewise scores and values by key: the JSON that tells of the key, its scores, its labels and the runs with objects or
  * lists, each after its length. They are joined here: the planner knows nothing yet of what has just been stored.
  */
-const scoresOf = (session: string, keys: string) => `
+const scoresOf = (tenant: string, session: string, keys: string) => `
   select ${['about', 'scores', 'labels', 'structures'].map(packed).join(' || ')}
   from (
     select convert_to(json_build_array(key collate "C", min(source_type), max(source_type))::text, 'UTF8') as about,
@@ -37,7 +37,7 @@ const scoresOf = (session: string, keys: string) => `
       string_agg(uuid_send(run_id), ''::bytea)
         filter (where score is null and left(value, 1) in ('{', '[')) as structures
     from feedback
-    where session_id = ${session} and run_id is not null and (score is not null or value <> 'null')
+    where tenant_id = ${tenant} and session_id = ${session} and run_id is not null and (score is not null or value <> 'null')
       and comparative_experiment_id is null and (${keys}::text[] is null or key = any(${keys}))
     group by key collate "C"
   ) as lists`;
@@ -50,19 +50,22 @@ interface Wanted {
 }
 
 /**
- * Reads the scores of the experiments, in their order.
+ * Reads the scores of experiments of the workspace, in their order.
  * @throws BadRequest without `first`, when they are more than fit into memory
  */
 export async function loadScores(
   pool: Pool,
+  tenantId: string,
   experiments: readonly Compared[],
   { keys, first, labelValues: findValues }: Wanted,
   limits: ExperimentLimits,
 ): Promise<ScoreTable> {
   const wanted = keys ? `array[${keys.map((key) => escapeLiteral(storable(key))).join(',')}]::text[]` : 'null';
+  const uuid = (id: string) => `${escapeLiteral(id)}::uuid`;
+  const tenant = uuid(tenantId);
   const read = ({ id }: Compared) => {
-    const session = `${escapeLiteral(id)}::uuid`;
-    const both = Promise.all([copied(pool, runsOf(session)), copied(pool, scoresOf(session, wanted))]);
+    const session = uuid(id);
+    const both = Promise.all([copied(pool, runsOf(tenant, session)), copied(pool, scoresOf(tenant, session, wanted))]);
     // A failure is told where its turn comes.
     both.catch(() => undefined);
     return both;

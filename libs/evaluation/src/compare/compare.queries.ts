@@ -2,12 +2,23 @@ import type { Pool } from 'pg';
 import { IdTable, jsonContaining, Parameters, storable } from '@fairlead/experiments';
 import type { LabelValues, ScoreTable } from './score-table';
 
+interface Rows {
+  readonly tenantId: string;
+  readonly table: ScoreTable;
+}
+
 /**
  * By row of the table, 1 for each whose example or one of whose runs holds a text: in its inputs, expected outputs, outputs
  * or error, in upper or lower case.
  */
-export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable, text: string): Promise<Uint8Array> {
+export async function rowsWith(
+  pool: Pool,
+  datasetId: string,
+  { tenantId, table }: Rows,
+  text: string,
+): Promise<Uint8Array> {
   const parameters = new Parameters();
+  const tenant = parameters.add(tenantId, 'uuid');
   const sessions = parameters.add(
     table.experiments.map(({ id }) => id),
     'uuid[]',
@@ -17,19 +28,20 @@ export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable,
   const { rows } = await pool.query<{ ids: Buffer | null }>(
     `select string_agg(uuid_send(id), ''::bytea) as ids from (
        select example_id as id from runs
-       where session_id = any(${sessions}) and parent_run_id is null and example_id is not null
+       where tenant_id = ${tenant} and session_id = any(${sessions}) and parent_run_id is null and example_id is not null
          and (${['outputs', 'inputs', 'error'].map(contains).join(' or ')})
        union
        select id from examples
-       where dataset_id = ${dataset} and valid_to is null and (${contains('inputs')} or ${contains('outputs')})
+       where tenant_id = ${tenant} and dataset_id = ${dataset} and valid_to is null and (${contains('inputs')} or ${contains('outputs')})
        union
        -- The row of an example that was deleted shows the inputs of the version that was run.
        select e.id from runs r
-         join examples e on e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from
-       where r.session_id = any(${sessions}) and r.parent_run_id is null and r.inputs is null
+         join examples e on e.tenant_id = ${tenant} and e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from
+       where r.tenant_id = ${tenant} and r.session_id = any(${sessions}) and r.parent_run_id is null and r.inputs is null
          and e.valid_to is not null and ${contains('e.inputs')}
          and not exists (
-           select from examples n where n.dataset_id = e.dataset_id and n.id = e.id and n.valid_to is null)
+           select from examples n
+           where n.tenant_id = ${tenant} and n.dataset_id = e.dataset_id and n.id = e.id and n.valid_to is null)
      ) as found`,
     parameters.values,
   );
@@ -41,15 +53,15 @@ export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable,
  * By row of the table, the place of its example among those that were run: as they were made, those of one request in the
  * order of the request.
  */
-export async function placesOfRows(pool: Pool, datasetId: string, table: ScoreTable): Promise<Uint32Array> {
+export async function placesOfRows(pool: Pool, datasetId: string, { tenantId, table }: Rows): Promise<Uint32Array> {
   const { rows } = await pool.query<{ ids: Buffer | null }>(
     `select string_agg(uuid_send(id), ''::bytea order by created, sequence, id) as ids from (
        select id, min(created_at) as created, min(sequence) as sequence from examples
-       where dataset_id = $2 and id in (
-         select example_id from runs where session_id = any($1::uuid[]) and example_id is not null)
+       where tenant_id = $3 and dataset_id = $2 and id in (
+         select example_id from runs where tenant_id = $3 and session_id = any($1::uuid[]) and example_id is not null)
        group by id
      ) as made`,
-    [table.experiments.map(({ id }) => id), datasetId],
+    [table.experiments.map(({ id }) => id), datasetId, tenantId],
   );
   const ordered = idsIn(rows[0]?.ids);
   return Uint32Array.from({ length: table.rows }, (_, row) => {
@@ -66,10 +78,11 @@ function idsIn(ids: Buffer | null = null): IdTable {
 }
 
 /** Text that changes whenever an example of a dataset does. */
-export async function datasetStamp(pool: Pool, datasetId: string): Promise<string> {
-  const { rows } = await pool.query<{ stamp: string }>('select xmin::text as stamp from datasets where id = $1', [
-    datasetId,
-  ]);
+export async function datasetStamp(pool: Pool, tenantId: string, datasetId: string): Promise<string> {
+  const { rows } = await pool.query<{ stamp: string }>(
+    'select xmin::text as stamp from datasets where tenant_id = $1 and id = $2',
+    [tenantId, datasetId],
+  );
   return rows[0]?.stamp ?? '';
 }
 
@@ -109,12 +122,16 @@ function labelsOf(config: unknown): LabelValues {
 }
 
 /** `<session> <key>` of each value of a whole session that is an object, a list or a text that is too long to be counted. */
-export async function structuredScores(pool: Pool, sessions: readonly string[]): Promise<Set<string>> {
+export async function structuredScores(
+  pool: Pool,
+  tenantId: string,
+  sessions: readonly string[],
+): Promise<Set<string>> {
   const { rows } = await pool.query<{ about: string }>(
     `select distinct session_id || ' ' || key as about from feedback
-     where session_id = any($1::uuid[]) and run_id is null and comparative_experiment_id is null and score is null
+     where tenant_id = $2 and session_id = any($1::uuid[]) and run_id is null and comparative_experiment_id is null and score is null
        and (left(value, 1) in ('{', '[') or length(value) > 250)`,
-    [sessions],
+    [sessions, tenantId],
   );
   return new Set(rows.map(({ about }) => about));
 }

@@ -35,6 +35,7 @@ export interface ComparisonRequest {
 
 /** Everything but the texts of the rows; the baseline is the first experiment of the table. */
 export interface Comparison extends SelectableRows {
+  readonly tenantId: string;
   readonly categories: readonly CategoryComparison[];
   readonly experimentScores: readonly ExperimentScores[];
   readonly latencies: readonly LatencyResult[];
@@ -85,7 +86,7 @@ export class Comparisons {
   async compare(tenantId: string, request: ComparisonRequest): Promise<Comparison> {
     const sessions = await this.sessions(tenantId, request);
     const configs = await this.configs(tenantId);
-    const ofDataset = await findScoreDirections(this.pool, request.datasetId);
+    const ofDataset = await findScoreDirections(this.pool, tenantId, request.datasetId);
     const settled = sessions.every(({ persisted }) => persisted);
     const fingerprint = JSON.stringify([tenantId, request, sessions, ofDataset, [...configs]]);
     const known = this.kept.get(fingerprint) ?? this.running.get(fingerprint);
@@ -107,7 +108,7 @@ export class Comparisons {
     const sort = asked ?? (comparison.table.experiments.length > 1 ? 'regression' : 'row');
     const filters = rows.map((text) => parseRowFilter(text)!);
     const found = q === undefined ? undefined : await this.rowsWith(datasetId, comparison, q);
-    const places = sort === 'row' ? await placesOfRows(this.pool, datasetId, comparison.table) : undefined;
+    const places = sort === 'row' ? await placesOfRows(this.pool, datasetId, comparison) : undefined;
     const { selected, ...placed } = selectRows(comparison, {
       filters,
       sort: parseRowSort(sort)!,
@@ -122,10 +123,10 @@ export class Comparisons {
   private async rowsWith(datasetId: string, comparison: Comparison, text: string): Promise<Uint8Array> {
     const texts = this.found.get(comparison) ?? new Recent<Promise<Uint8Array>>(KEPT_TEXTS);
     this.found.set(comparison, texts);
-    const key = `${await datasetStamp(this.pool, datasetId)} ${text}`;
+    const key = `${await datasetStamp(this.pool, comparison.tenantId, datasetId)} ${text}`;
     const known = texts.get(key);
     if (known) return known;
-    const searching = sharedReading(() => rowsWith(this.pool, datasetId, comparison.table, text));
+    const searching = sharedReading(() => rowsWith(this.pool, datasetId, comparison, text));
     texts.set(key, searching);
     searching.catch(() => texts.delete(key));
     return searching;
@@ -140,7 +141,7 @@ export class Comparisons {
   ): Promise<Comparison> {
     const { keys: wanted, everyKey: first } = request;
     const labelValues = (labelled: readonly string[]) => this.labelValues(tenantId, labelled, request);
-    const table = await loadScores(this.pool, sessions, { keys: wanted, first, labelValues }, this.limits);
+    const table = await loadScores(this.pool, tenantId, sessions, { keys: wanted, first, labelValues }, this.limits);
     const names = [...new Set(table.experiments.flatMap(({ keys }) => [...keys.keys()]))].sort();
     const shown = wanted ?? (first ? names : names.slice(0, MOST_KEYS));
     const keys: KeyComparison[] = [];
@@ -165,11 +166,11 @@ export class Comparisons {
     const statistics = sessions.map(statisticsOf);
     const ofWhole = await this.labelValues(tenantId, statistics.flatMap(labelledKeys), request);
     const unclear = sessions.filter((_, place) => hasUnclear(statistics[place]!)).map(({ id }) => id);
-    const structured = unclear.length > 0 ? await structuredScores(this.pool, unclear) : new Set<string>();
+    const structured = unclear.length > 0 ? await structuredScores(this.pool, tenantId, unclear) : new Set<string>();
     const experimentScores = compareExperimentScores(sessions, statistics, wanted, direction, ofWhole, structured);
     const order = worstFirst(table, worst);
     const told = { latencies, warnings: keptWarnings(warnings), worst, order };
-    return { table, keys, directions, categories, experimentScores, ...told };
+    return { tenantId, table, keys, directions, categories, experimentScores, ...told };
   }
 
   /** The values of labels that the request, or else the feedback configuration of a key, gives. */

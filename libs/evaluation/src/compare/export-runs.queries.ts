@@ -4,9 +4,9 @@ import {
   type FeedbackEntity,
   isoTime,
   latencyOf,
-  RUN_INPUTS,
-  RUN_USAGE,
   type RunEntity,
+  runInputs,
+  runUsage,
   storable,
   usageOf,
 } from '@fairlead/experiments';
@@ -56,7 +56,7 @@ const ROWS = 200;
 /** The keys that each experiment has feedback of on its runs, in the order of the experiments; `keys` undefined for all. */
 export async function findKeyColumns(
   pool: Pool,
-  { table }: Comparison,
+  { tenantId, table }: Comparison,
   keys: readonly string[] | undefined,
 ): Promise<KeyColumns[][]> {
   const sessions = table.experiments.map(({ id }) => id);
@@ -64,10 +64,10 @@ export async function findKeyColumns(
     `select session_id, key collate "C" as key, bool_or(score is not null) as scores,
        bool_or(value is not null and value <> 'null') as values, bool_or(comment is not null and comment <> '') as comments
      from feedback
-     where session_id = any($1::uuid[]) and run_id is not null and comparative_experiment_id is null
+     where tenant_id = $3 and session_id = any($1::uuid[]) and run_id is not null and comparative_experiment_id is null
        and ($2::text[] is null or key = any($2::text[]))
      group by 1, 2 order by 2`,
-    [sessions, keys?.map(storable) ?? null],
+    [sessions, keys?.map(storable) ?? null, tenantId],
   );
   return sessions.map((id) => rows.filter((row) => row.session_id === id));
 }
@@ -96,18 +96,19 @@ interface Line {
   size: number;
 }
 
-async function linesOf(pool: Pool, { table }: Comparison, rows: Uint32Array): Promise<Line[]> {
+async function linesOf(pool: Pool, { tenantId, table }: Comparison, rows: Uint32Array): Promise<Line[]> {
   const ids = Array.from(rows, (row) => exampleIdAt(table, row));
   const sessions = table.experiments.map(({ id }) => id);
   const found = await pool.query<{ id: string; example_id: string; session_id: string; size: number }>(
     `select r.id, r.example_id, r.session_id, least(1e9, 4096 + coalesce(octet_length(r.outputs), 0)
          + coalesce(octet_length(r.extra), 0) + coalesce(octet_length(r.error), 0)
-         + coalesce(octet_length(${RUN_INPUTS}), 0) + (
+         + coalesce(octet_length(${runInputs('$3')}), 0) + (
          select coalesce(sum(octet_length(key) + coalesce(octet_length(value), 0) + coalesce(octet_length(comment), 0)), 0)
-         from feedback f where f.run_id = r.id and f.session_id = r.session_id))::int as size
-     from runs r where r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[]) and r.parent_run_id is null
+         from feedback f where f.tenant_id = $3 and f.run_id = r.id and f.session_id = r.session_id))::int as size
+     from runs r where r.tenant_id = $3 and r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[])
+       and r.parent_run_id is null
      order by r.row_number, r.start_time, r.id`,
-    [ids, sessions],
+    [ids, sessions, tenantId],
   );
   const byRow = new Map<string, { id: string; size: number }[][]>();
   for (const { id, example_id, session_id, size } of found.rows) {
@@ -129,7 +130,7 @@ async function linesOf(pool: Pool, { table }: Comparison, rows: Uint32Array): Pr
 async function* filled(
   pool: Pool,
   datasetId: string,
-  { table, worst }: Comparison,
+  { tenantId, table, worst }: Comparison,
   lines: readonly Line[],
 ): AsyncGenerator<ExportedLine> {
   const sessions = table.experiments.map(({ id }) => id);
@@ -138,21 +139,23 @@ async function* filled(
   const [examples, runs, feedback] = await Promise.all([
     pool.query<{ id: string; name: string; inputs: string; outputs: string | null; row_id: string | null }>(
       `select id, name, inputs, outputs, searchable_json(metadata) ->> 'row_id' as row_id
-       from examples where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
-      [datasetId, [...new Set(lines.map(({ id }) => id))]],
+       from examples where tenant_id = $3 and dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
+      [datasetId, [...new Set(lines.map(({ id }) => id))], tenantId],
     ),
     pool.query<Omit<ExportedRun, 'feedback'>>(
       `select r.id, r.status, ${isoTime('r.start_time')} as started, ${latencyOf('r.')} as latency, r.error,
-         ${RUN_INPUTS} as inputs, r.outputs, r.extra, used.prompt_tokens::float8, used.completion_tokens::float8,
+         ${runInputs('$3')} as inputs, r.outputs, r.extra, used.prompt_tokens::float8, used.completion_tokens::float8,
          used.total_tokens::float8, used.total_cost::text
-       from runs r left join ${RUN_USAGE} on true where r.id = any($1::uuid[]) and r.session_id = any($2::uuid[])`,
-      [runIds, sessions],
+       from runs r left join ${runUsage('$3')} on true
+       where r.tenant_id = $3 and r.id = any($1::uuid[]) and r.session_id = any($2::uuid[])`,
+      [runIds, sessions, tenantId],
     ),
     pool.query<RunFeedback & { run_id: string }>(
       `select run_id, key, score, score_sent, value, comment from feedback
-       where run_id = any($1::uuid[]) and session_id = any($2::uuid[]) and comparative_experiment_id is null
+       where tenant_id = $3 and run_id = any($1::uuid[]) and session_id = any($2::uuid[])
+         and comparative_experiment_id is null
        order by created_at, id`,
-      [runIds, sessions],
+      [runIds, sessions, tenantId],
     ),
   ]);
   const byRun = new Map<string, RunFeedback[]>(runs.rows.map(({ id }) => [id, []]));

@@ -172,7 +172,7 @@ export class RunsV2Controller {
     const view = await findView(this.pool, context.tenantId, datasetId, experiment_ids, filters, example_ids);
     const offset = offsetOf(body.cursor);
     const order = orderOf(sort?.by, sort?.order);
-    const found = await findViewExamples(this.pool, view, { ...order, offset, limit: size + 1 });
+    const found = await findViewExamples(this.pool, context.tenantId, view, { ...order, offset, limit: size + 1 });
     const next = found.length > size ? encodeOffset(offset + size) : null;
     const renderRuns = (runs: readonly RunRow[]) => renderRowsV2(this.rendering(context, body.selects), runs);
     const render = (group: typeof found) => renderExamples(this.pool, context.tenantId, view, group, renderRuns);

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { array, isoTime, latencyOf, metadataOf, number, object, raw, RUN_INPUTS, text } from '@fairlead/experiments';
+import { array, isoTime, latencyOf, metadataOf, number, object, raw, runInputs, text } from '@fairlead/experiments';
 import type { Hideable } from './share';
 import type { OpenLink } from './share.queries';
 
@@ -42,12 +42,12 @@ export async function linkedRun(
   const { rows } = await pool.query<RunRow>(
     `select r.id, r.session_id, r.example_id, r.name, r.run_type, r.status, ${isoTime('r.start_time')} as start,
        ${isoTime('r.end_time')} as end, ${latencyOf('r.')} as latency, ${unless('errors', 'r.error')} as error,
-       ${unless('inputs', RUN_INPUTS)} as inputs, ${unless('outputs', 'r.outputs')} as outputs,
+       ${unless('inputs', runInputs('$2'))} as inputs, ${unless('outputs', 'r.outputs')} as outputs,
        ${unless('metadata', 'r.extra')} as extra,
        ${unless(
          'reference_outputs',
          `(select e.outputs from examples e
-           where e.tenant_id = r.tenant_id and e.dataset_id = r.dataset_id and e.id = r.example_id
+           where e.tenant_id = $2 and e.dataset_id = r.dataset_id and e.id = r.example_id
              and e.valid_to is null)`,
        )} as reference
      from runs r

@@ -17,7 +17,7 @@ const MOST_LINKS = 1000;
 /** Statements for the session of a thing that can be shared, and the time since when it has been there. */
 const SUBJECTS = {
   run: `select s.id as session, ${isoTime('s.created_at')} as created from runs r join sessions s on s.id = r.session_id
-    where r.id = $1 and r.tenant_id = $2`,
+    where r.id = $1 and r.tenant_id = $2 and s.tenant_id = $2`,
   dataset: `select null as session, ${isoTime('created_at')} as created from datasets where id = $1 and tenant_id = $2`,
 };
 

@@ -1,6 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { Handler } from '@fairlead/experiments';
+import { type Handler, workspaceOf } from '@fairlead/experiments';
 import type { ShareEvent } from './share';
 
 async function applyShare(event: Recorded<ShareEvent>, tx: PoolClient): Promise<void> {
@@ -8,10 +8,16 @@ async function applyShare(event: Recorded<ShareEvent>, tx: PoolClient): Promise<
   switch (event.type) {
     case 'RunUnshared':
     case 'DatasetUnshared':
-      await tx.query('delete from shares where id = $1', [id]);
+      await tx.query('delete from shares where id = $1 and tenant_id = $2', [
+        id,
+        await workspaceOf(tx, event, 'shares'),
+      ]);
       return;
     case 'ShareLinkDeleted':
-      await tx.query('delete from share_links where id = $1', [id]);
+      await tx.query('delete from share_links where id = $1 and tenant_id = $2', [
+        id,
+        await workspaceOf(tx, event, 'share_links'),
+      ]);
       return;
     case 'ShareLinkCreated': {
       const { kind, dataset_id, experiments, run_id, hidden, digest, expires_at } = event.data;

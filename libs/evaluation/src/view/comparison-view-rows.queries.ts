@@ -4,7 +4,7 @@ import {
   type AttachmentLinks,
   attachmentUrls,
   exampleMembers,
-  FEEDBACK_COLUMNS,
+  feedbackColumns,
   feedbackJson,
   type FeedbackRow,
   object,
@@ -52,11 +52,12 @@ export async function renderExamples(
 ): Promise<string[]> {
   const ids = shown.map(({ id }) => id);
   const [examples, keys] = await Promise.all([
-    readCurrentExamples(pool, datasetId, ids),
+    readCurrentExamples(pool, tenantId, datasetId, ids),
     pool.query<{ id: string }>(
-      `select id from runs where example_id = any($1::uuid[]) and session_id = any($2::uuid[]) and parent_run_id is null
+      `select id from runs
+       where tenant_id = $3 and example_id = any($1::uuid[]) and session_id = any($2::uuid[]) and parent_run_id is null
        order by array_position($1::uuid[], example_id), array_position($2::uuid[], session_id), row_number, id`,
-      [ids, sessionIds],
+      [ids, sessionIds, tenantId],
     ),
   ]);
   const runs = await readRuns(
@@ -86,7 +87,7 @@ async function renderRuns(pool: Pool, tenantId: string, runs: readonly RunRow[],
     runFeedbackStatistics(pool, tenantId, ids),
     Promise.all(runs.map(async (run) => attachmentUrls(await shown.links(run)))),
     pool.query<FeedbackRow>(
-      `select ${FEEDBACK_COLUMNS} from feedback f
+      `select ${feedbackColumns('$3')} from feedback f
        where f.run_id = any($1::uuid[]) and f.tenant_id = $3 and (f.comparative_experiment_id is null or f.comparative_experiment_id = $2)
        order by f.created_at desc, f.id desc`,
       [ids, shown.comparative_experiment_id ?? null, tenantId],

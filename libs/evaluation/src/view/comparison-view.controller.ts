@@ -72,7 +72,7 @@ export class ComparisonViewController {
     const { tenantId } = context;
     const view = await findView(this.pool, tenantId, datasetId, body.session_ids, body.filters, body.example_ids);
     const order = orderOf(body.sort_params?.sort_by, body.sort_params?.sort_order);
-    const keys = await findViewExamples(this.pool, view, { ...body, ...order });
+    const keys = await findViewExamples(this.pool, tenantId, view, { ...body, ...order });
     const shown = { ...body, links: this.attachments.links(context) };
     const render = (group: typeof keys) => renderView(this.pool, tenantId, view, group, shown);
     if (query.format !== 'csv') return Readable.from(pieces('[', batches(keys), render, ']'));
@@ -108,7 +108,7 @@ export class ComparisonViewController {
     const sessions = [body.baseline_session_id, ...body.comparison_session_ids];
     const filter = await findView(this.pool, context.tenantId, datasetId, sessions, body.filters);
     if (Object.values(body.filters).every((sources) => sources.length === 0)) return undefined;
-    const found = await findViewExamples(this.pool, filter, { descending: true, offset: 0 });
+    const found = await findViewExamples(this.pool, context.tenantId, filter, { descending: true, offset: 0 });
     return new Set(found.map(({ id }) => id));
   }
 }

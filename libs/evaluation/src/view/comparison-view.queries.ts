@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { all, compileFilter, found, Parameters, requireDataset, RUN_VOCABULARY } from '@fairlead/experiments';
+import { all, compileFilter, found, Parameters, requireDataset, runVocabulary } from '@fairlead/experiments';
 
 export interface ViewFilter {
   readonly datasetId: string;
@@ -53,28 +53,33 @@ export async function sessionsOn(
   return [...new Set(ids)];
 }
 
-/** Ids of the examples on a page, and how large the texts of each and of its runs are. @throws FilterError */
+/** Ids of the workspace's examples on a page, and how large the texts of each and of its runs are. @throws FilterError */
 export async function findViewExamples(
   pool: Pool,
+  tenantId: string,
   filter: ViewFilter,
   page: ViewPage,
 ): Promise<{ id: string; size: number }[]> {
   const parameters = new Parameters();
+  const tenant = parameters.add(tenantId, 'uuid');
   const sessions = parameters.add(filter.sessionIds, 'uuid[]');
   const first = parameters.add(filter.sessionIds[0] ?? null, 'uuid');
-  const conditions = [`r.session_id = any(${sessions})`, 'r.example_id is not null', 'r.parent_run_id is null'];
+  const conditions = [
+    ...[`r.tenant_id = ${tenant}`, `r.session_id = any(${sessions})`],
+    ...['r.example_id is not null', 'r.parent_run_id is null'],
+  ];
   if (filter.exampleIds) conditions.push(`r.example_id = any(${parameters.add(filter.exampleIds, 'uuid[]')})`);
   const having: string[] = [];
   for (const [session, sources] of Object.entries(filter.filters)) {
     if (sources.length === 0) continue;
-    const meets = sources.map((source) => compileFilter(source, RUN_VOCABULARY, parameters));
+    const meets = sources.map((source) => compileFilter(source, runVocabulary(tenant), parameters));
     having.push(`bool_or(r.session_id = ${parameters.add(session, 'uuid')} and ${all(meets)})`);
   }
   const direction = page.descending ? 'desc' : 'asc';
   const order: string[] = [];
   if (page.sortKey !== undefined) {
     const key = parameters.add(page.sortKey, 'text');
-    order.push(`avg((select avg(f.score) from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and f.key = ${key}
+    order.push(`avg((select avg(f.score) from feedback f where f.run_id = r.id and f.tenant_id = ${tenant} and f.key = ${key}
       and f.comparative_experiment_id is null)) filter (where r.session_id = ${first}) ${direction} nulls last`);
   }
   order.push(
@@ -84,9 +89,9 @@ export async function findViewExamples(
   );
   const { rows } = await pool.query<{ id: string; size: number }>(
     `select p.id, coalesce((select octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) from examples e
-        where e.dataset_id = ${parameters.add(filter.datasetId, 'uuid')} and e.id = p.id and e.valid_to is null), 0)
+        where e.tenant_id = ${tenant} and e.dataset_id = ${parameters.add(filter.datasetId, 'uuid')} and e.id = p.id and e.valid_to is null), 0)
       + (select least(coalesce(sum(coalesce(octet_length(r.inputs), 0) + coalesce(octet_length(r.outputs), 0) + 4096), 0), 1e9)
-        from runs r where r.example_id = p.id and r.session_id = any(${sessions}))::int as size
+        from runs r where r.tenant_id = ${tenant} and r.example_id = p.id and r.session_id = any(${sessions}))::int as size
      from (select r.example_id as id, row_number() over (order by ${order.join(', ')}) as place
        from runs r where ${all(conditions)} group by r.example_id
        ${having.length ? `having ${all(having)}` : ''}

@@ -1,12 +1,12 @@
 import { parseFilter } from './filter';
 import { FilterError } from './filter.errors';
 import { compileFilter } from './filter-sql';
-import { RUN_VOCABULARY } from '../runs/runs-vocabulary';
+import { runVocabulary } from '../runs/runs-vocabulary';
 import { Parameters } from './sql';
 
 const compiled = (source: string) => {
   const parameters = new Parameters();
-  return { sql: compileFilter(source, RUN_VOCABULARY, parameters), values: parameters.values };
+  return { sql: compileFilter(source, runVocabulary('$9'), parameters), values: parameters.values };
 };
 
 describe('the filter language', () => {
@@ -46,14 +46,14 @@ describe('the filter language', () => {
 
   it('lets comparisons of one feedback speak of the same feedback', () => {
     expect(compiled('and(eq(feedback_key, "k"), gt(feedback_score, 0.5))')).toEqual({
-      sql: '(exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and f.key is not distinct from $1::text and f.score > $2::float8))',
+      sql: '(exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = $9 and f.key is not distinct from $1::text and f.score > $2::float8))',
       values: ['k', 0.5],
     });
   });
 
   it('says that a run lacks what neq names alone', () => {
     expect(compiled('neq(feedback_key, "k")').sql).toBe(
-      '(not exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and f.key is not distinct from $1::text))',
+      '(not exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = $9 and f.key is not distinct from $1::text))',
     );
   });
 

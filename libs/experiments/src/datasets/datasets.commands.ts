@@ -86,7 +86,7 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
    */
   async tag(caller: Caller, id: string, tag: string, time: string | undefined): Promise<void> {
     await this.find(caller.tenantId, id);
-    const version = await findVersion(this.pool, id, time);
+    const version = await findVersion(this.pool, caller.tenantId, id, time);
     if (version === undefined) throw new NoSuchVersion(time ?? 'latest');
     await this.change(caller, id, tagVersion(tag, version.time));
   }

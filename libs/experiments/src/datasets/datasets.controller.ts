@@ -93,7 +93,7 @@ export class DatasetsController {
     @Query(versionsQuery) asked: Infer<typeof versionsQuery>,
   ): Promise<string> {
     await this.known(context, id);
-    return array(await listVersions(this.pool, id, asked));
+    return array(await listVersions(this.pool, context.tenantId, id, asked));
   }
 
   @Get(':dataset_id/version')
@@ -108,7 +108,8 @@ export class DatasetsController {
   ): Promise<string> {
     await this.known(context, id);
     const time = asOf?.iso ?? (await versionAt(this.pool, context.tenantId, tag, { dataset: id }));
-    return versionJson(found(await findVersion(this.pool, id, time), `Dataset version of`, id));
+    const version = await findVersion(this.pool, context.tenantId, id, time);
+    return versionJson(found(version, `Dataset version of`, id));
   }
 
   @Get(':dataset_id/versions/diff')
@@ -124,9 +125,10 @@ export class DatasetsController {
     @Id('dataset_id') id: string,
     @Query(diffQuery) asked: Infer<typeof diffQuery>,
   ): Promise<string> {
+    const { tenantId } = context;
     await this.known(context, id);
-    const at = (asOf: string) => versionAt(this.pool, context.tenantId, asOf, { dataset: id });
-    return diffVersions(this.pool, id, await at(asked.from_version), await at(asked.to_version));
+    const at = (asOf: string) => versionAt(this.pool, tenantId, asOf, { dataset: id });
+    return diffVersions(this.pool, tenantId, id, await at(asked.from_version), await at(asked.to_version));
   }
 
   @Get(':dataset_id/splits')
@@ -140,7 +142,8 @@ export class DatasetsController {
     @Query(splitsQuery) { as_of: asOf }: Infer<typeof splitsQuery>,
   ): Promise<string> {
     await this.known(context, id);
-    return listSplits(this.pool, id, await versionAt(this.pool, context.tenantId, asOf, { dataset: id }));
+    const time = await versionAt(this.pool, context.tenantId, asOf, { dataset: id });
+    return listSplits(this.pool, context.tenantId, id, time);
   }
 
   private async known(context: CommandContext, id: string): Promise<void> {

@@ -16,10 +16,11 @@ interface DatasetRow extends Omit<
   readonly last_session: string | null;
 }
 
+/** SQL about a dataset `d` of the workspace `$1`. */
 const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_at')} as created, ${isoTime('d.modified_at')} as modified,
   d.externally_managed, d.data_type, d.example_count, d.session_count, ${isoTime('d.last_session_start_time')} as last_session, d.metadata,
   d.inputs_schema, d.outputs_schema,
-  (select s.id from sessions s where s.id = d.baseline_experiment_id and s.tenant_id = d.tenant_id) as baseline_experiment_id`;
+  (select s.id from sessions s where s.tenant_id = $1 and s.id = d.baseline_experiment_id) as baseline_experiment_id`;
 
 export async function listDatasets(pool: Pool, tenantId: string, query: DatasetsQuery): Promise<string[]> {
   const parameters = new Parameters();
@@ -60,17 +61,17 @@ function datasetConditions(tenantId: string, query: DatasetsQuery, parameters: P
 
 export async function findDataset(pool: Pool, tenantId: string, id: string): Promise<string | undefined> {
   const { rows } = await pool.query<DatasetRow>(
-    `select ${COLUMNS} from datasets d where d.id = $1 and d.tenant_id = $2`,
-    [id, tenantId],
+    `select ${COLUMNS} from datasets d where d.tenant_id = $1 and d.id = $2`,
+    [tenantId, id],
   );
   return rows[0] && datasetJson(rows[0], true);
 }
 
-export async function findHoldings(pool: Pool, id: string): Promise<DatasetHoldings | undefined> {
+export async function findHoldings(pool: Pool, tenantId: string, id: string): Promise<DatasetHoldings | undefined> {
   const { rows } = await pool.query<DatasetHoldings>(
     `select example_count, session_count, ${isoTime('last_session_start_time')} as last_session_start_time
-     from datasets where id = $1`,
-    [id],
+     from datasets where tenant_id = $1 and id = $2`,
+    [tenantId, id],
   );
   return rows[0];
 }
@@ -81,10 +82,10 @@ export async function requireDataset(pool: Pool, tenantId: string, id: string): 
   if (rowCount !== 1) throw new DatasetNotFound(id);
 }
 
-export async function findScoreDirections(pool: Pool, id: string): Promise<ScoreDirections> {
+export async function findScoreDirections(pool: Pool, tenantId: string, id: string): Promise<ScoreDirections> {
   const { rows } = await pool.query<{ directions: string | null }>(
-    'select score_directions as directions from datasets where id = $1',
-    [id],
+    'select score_directions as directions from datasets where tenant_id = $1 and id = $2',
+    [tenantId, id],
   );
   const said = rows[0]?.directions;
   return said ? (JSON.parse(said) as ScoreDirections) : { lower_is_better: [], higher_is_better: [] };
@@ -98,18 +99,18 @@ export async function sessionsOfDataset(pool: Pool, tenantId: string, id: string
   return rows.map((row) => row.id);
 }
 
-export async function listSplits(pool: Pool, id: string, asOf?: string): Promise<string> {
+export async function listSplits(pool: Pool, tenantId: string, id: string, asOf?: string): Promise<string> {
   const { rows } = await pool.query<{ split: string }>(
     `select distinct split from (
        select ${shownMetadataOf('metadata')} -> 'dataset_split' as value from examples
-       where dataset_id = $1
+       where tenant_id = $3 and dataset_id = $1
          and case when $2::timestamptz is null then valid_to is null
                   else valid_from <= $2::timestamptz and (valid_to is null or valid_to > $2::timestamptz) end) as found
      cross join lateral (
        select jsonb_array_elements_text(case jsonb_typeof(value) when 'array' then value when 'string' then jsonb_build_array(value) end)
      ) as splits(split)
      where split is not null order by split`,
-    [id, asOf ?? null],
+    [id, asOf ?? null, tenantId],
   );
   return array(rows.map(({ split }) => text(split)));
 }

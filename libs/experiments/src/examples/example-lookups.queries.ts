@@ -37,11 +37,16 @@ export async function readCurrent(
   return rows;
 }
 
-export async function metadataBytes(pool: Pool, dataset: string, ids: readonly string[]): Promise<number> {
+export async function metadataBytes(
+  pool: Pool,
+  tenantId: string,
+  dataset: string,
+  ids: readonly string[],
+): Promise<number> {
   const { rows } = await pool.query<{ bytes: string }>(
     `select coalesce(sum(octet_length(metadata)), 0) as bytes from examples
-     where id = any($2::uuid[]) and dataset_id = $1 and valid_to is null`,
-    [dataset, ids],
+     where tenant_id = $3 and id = any($2::uuid[]) and dataset_id = $1 and valid_to is null`,
+    [dataset, ids, tenantId],
   );
   return Number(rows[0]?.bytes ?? 0);
 }
@@ -71,7 +76,7 @@ export async function readSourceRuns(
   most: number,
 ): Promise<Map<string, SourceRun> | undefined> {
   const source = `runs r left join examples e
-    on (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)
+    on e.tenant_id = $1 and (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)
     where r.id = any($2::uuid[]) and r.tenant_id = $1`;
   const sizes = await pool.query<{ bytes: string }>(
     `select coalesce(sum(octet_length(coalesce(r.inputs, e.inputs, '')) + octet_length(coalesce(r.outputs, ''))), 0) as bytes
@@ -82,7 +87,7 @@ export async function readSourceRuns(
   const { rows } = await pool.query<SourceRun>(
     `select r.id, coalesce(r.inputs, e.inputs, '{}') as inputs, r.outputs,
        coalesce((select json_agg(json_build_object('name', a.name, 'type', a.type, 'sha256', a.sha256, 'bytes', a.bytes) order by a.name)
-         from run_attachments a where a.tenant_id = r.tenant_id and a.run_id = r.id), '[]') as attachments
+         from run_attachments a where a.tenant_id = $1 and a.run_id = r.id), '[]') as attachments
      from ${source}`,
     [tenantId, ids],
   );

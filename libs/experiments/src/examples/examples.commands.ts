@@ -47,7 +47,7 @@ export async function createExamples(
   const ids = named.map(({ id }) => id);
   const runs = await sourceRuns(datasets, tenantId, named);
   const decide = async (state: Dataset) => {
-    await requireReadable(datasets.pool, datasetId, ids);
+    await requireReadable(datasets.pool, tenantId, datasetId, ids);
     const current = byId(await readCurrent(datasets.pool, tenantId, datasetId, ids, true));
     return named.flatMap((example) => {
       const added = newExample(example, state, runs);
@@ -210,7 +210,7 @@ async function currentOf(
   ids: readonly string[],
   withMetadata = true,
 ): Promise<Map<string, CurrentExample>> {
-  if (withMetadata) await requireReadable(pool, datasetId, ids);
+  if (withMetadata) await requireReadable(pool, tenantId, datasetId, ids);
   const current = byId(await readCurrent(pool, tenantId, datasetId, ids, withMetadata));
   const missing = ids.find((id) => current.get(id)?.dataset_id !== datasetId);
   if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
@@ -218,8 +218,13 @@ async function currentOf(
 }
 
 /** @throws PayloadTooLarge when the examples that are there have more metadata than a change may read */
-async function requireReadable(pool: ExampleParts['pool'], datasetId: string, ids: readonly string[]): Promise<void> {
-  if ((await metadataBytes(pool, datasetId, ids)) <= MOST_BYTES) return;
+async function requireReadable(
+  pool: ExampleParts['pool'],
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if ((await metadataBytes(pool, tenantId, datasetId, ids)) <= MOST_BYTES) return;
   throw new PayloadTooLarge(`The metadata of the examples takes more than ${MOST_BYTES} bytes: name fewer of them.`);
 }
 

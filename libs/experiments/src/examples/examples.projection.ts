@@ -2,6 +2,7 @@ import { readWithin } from '@fairlead/blobs';
 import { idOf, type Recorded } from '@fairlead/eventing';
 import { Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import { workspaceOf } from '../common/rows.queries';
 import type { DatasetTagged, ExamplesEvent } from '../datasets/dataset';
 import { type ChangedExample, decodeExamples } from './example-rows';
 
@@ -12,12 +13,13 @@ const logger = new Logger('Examples');
 export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
   const { payload, as_of: asOf } = event.data;
+  const tenant = await workspaceOf(tx, event, 'datasets');
   const { rowCount } = await tx.query(
-    'update datasets set modified_at = $2, version = $3 where id = $1 and not externally_managed',
-    [id, event.time, event.version],
+    'update datasets set modified_at = $2, version = $3 where id = $1 and tenant_id = $4 and not externally_managed',
+    [id, event.time, event.version, tenant],
   );
   if (!rowCount) return;
-  const bytes = await readWithin(tx, event.metadata.tenant, payload.sha256);
+  const bytes = await readWithin(tx, tenant, payload.sha256);
   if (!bytes) {
     // So it is when the log is replayed for a dataset that was deleted later.
     logger.warn(`The examples of version ${asOf} of ${event.stream} are missing: they cannot be shown.`);
@@ -26,33 +28,41 @@ export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClie
   let added = 0;
   let first = 0;
   for (const rows of batchesOf(decodeExamples(bytes))) {
-    added += await applyRows(id, asOf, rows, first, tx);
+    added += await applyRows({ id, tenant }, asOf, rows, first, tx);
     first += rows.length;
   }
-  await tx.query('update datasets set example_count = example_count + $2 where id = $1', [id, added]);
+  await tx.query('update datasets set example_count = example_count + $2 where id = $1 and tenant_id = $3', [
+    id,
+    added,
+    tenant,
+  ]);
   await tx.query('insert into dataset_versions (dataset_id, as_of) values ($1, $2) on conflict do nothing', [id, asOf]);
 }
 
 export async function applyDatasetTagged(event: Recorded<DatasetTagged>, tx: PoolClient): Promise<void> {
   await tx.query(
-    `with changed as (update datasets set modified_at = $4, version = $5 where id = $1 returning id)
+    `with changed as (update datasets set modified_at = $4, version = $5 where id = $1 and tenant_id = $6 returning id)
      insert into dataset_tags (dataset_id, tag, as_of) select id, $2, $3 from changed
      on conflict (dataset_id, tag) do update set as_of = excluded.as_of`,
-    [idOf(event.stream), event.data.tag, event.data.as_of, event.time, event.version],
+    [
+      ...[idOf(event.stream), event.data.tag, event.data.as_of, event.time, event.version],
+      await workspaceOf(tx, event, 'datasets'),
+    ],
   );
 }
 
 /** Returns how many examples there are more than before; `first` is the place of the first row in the change. */
 async function applyRows(
-  dataset: string,
+  { id: dataset, tenant }: { readonly id: string; readonly tenant: string | null },
   asOf: string,
   rows: readonly ChangedExample[],
   first: number,
   tx: PoolClient,
 ): Promise<number> {
   const ended = await tx.query(
-    'update examples set valid_to = $2 where dataset_id = $1 and id = any($3::uuid[]) and valid_to is null',
-    [dataset, asOf, rows.map(({ id }) => id)],
+    `update examples set valid_to = $2
+     where dataset_id = $1 and tenant_id = $4 and id = any($3::uuid[]) and valid_to is null`,
+    [dataset, asOf, rows.map(({ id }) => id), tenant],
   );
   const kept = rows.map((row, place) => ({ ...row, sequence: first + place })).filter(({ deleted }) => !deleted);
   const column = (name: keyof (typeof kept)[number]) => kept.map((row) => row[name] ?? null);
@@ -66,14 +76,16 @@ async function applyRows(
      from datasets d
        cross join unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::jsonb[], $11::int[])
          g (id, created_at, name, inputs, outputs, metadata, source_run_id, attachments, sequence)
-       left join examples e on e.id = g.id and e.dataset_id = d.id and e.valid_to = $2::timestamptz
-     where d.id = $1`,
+       left join examples e
+         on e.tenant_id = $12 and e.id = g.id and e.dataset_id = d.id and e.valid_to = $2::timestamptz
+     where d.id = $1 and d.tenant_id = $12`,
     [
       dataset,
       asOf,
       ...(['id', 'created_at', 'name', 'inputs', 'outputs', 'metadata', 'source_run_id'] as const).map(column),
       kept.map(({ attachments }) => attachments && JSON.stringify(attachments)),
       column('sequence'),
+      tenant,
     ],
   );
   return (begun.rowCount ?? 0) - (ended.rowCount ?? 0);

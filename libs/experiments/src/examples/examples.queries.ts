@@ -78,22 +78,19 @@ export async function listExamples(
 ): Promise<string | AsyncGenerator<string>> {
   const parameters = new Parameters();
   const source = matching(tenantId, filter, parameters);
-  // The rows that the offset skips are counted, not looked into.
+  // The rows that the offset skips are counted, not looked into. The workspace is `$1`.
   const { rows } = await pool.query<ExampleKey>(
     `select ${KEY} from (
        select k.*, row_number() over () as place from (
          select e.dataset_id, e.id, e.valid_from from ${source} order by ${order(page, parameters)}
          limit ${parameters.add(page.limit)} offset ${parameters.add(page.offset)}
        ) k
-     ) k join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from) order by k.place`,
+     ) k join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from)
+     where e.tenant_id = $1 order by k.place`,
     parameters.values,
   );
-  return answer(
-    '[',
-    batches(rows),
-    (keys) => render(pool, keys, page.select, page.select?.includes('attachment_urls') ? urls : undefined),
-    ']',
-  );
+  const shown = page.select?.includes('attachment_urls') ? urls : undefined;
+  return answer('[', batches(rows), (keys) => render(pool, tenantId, keys, page.select, shown), ']');
 }
 
 export async function findExample(
@@ -107,7 +104,7 @@ export async function findExample(
     `select ${KEY} from ${matching(tenantId, filter, parameters)} order by e.created_at, e.dataset_id limit 1`,
     parameters.values,
   );
-  return (await render(pool, rows, undefined, urls))[0];
+  return (await render(pool, tenantId, rows, undefined, urls))[0];
 }
 
 const MOST_KEYS = 50_000;
@@ -127,7 +124,7 @@ export async function* readExamples(pool: Pool, tenantId: string, filter: Exampl
        order by e.created_at, e.sequence, e.id limit ${MOST_KEYS}`,
       parameters.values,
     );
-    for (const keys of batches(rows)) yield* await rowsOf(pool, keys);
+    for (const keys of batches(rows)) yield* await rowsOf(pool, tenantId, keys);
     if (rows.length < MOST_KEYS) return;
     last = rows.at(-1);
   }
@@ -144,12 +141,14 @@ export async function countExamples(pool: Pool, tenantId: string, filter: Exampl
 
 export async function readCurrentExamples(
   pool: Pool,
+  tenantId: string,
   datasetId: string,
   ids: readonly string[],
 ): Promise<Map<string, ExampleRow>> {
   const { rows } = await pool.query<ExampleRow>(
-    `select ${columns()} from examples e where e.dataset_id = $1 and e.id = any($2::uuid[]) and e.valid_to is null`,
-    [datasetId, ids],
+    `select ${columns()} from examples e
+     where e.tenant_id = $3 and e.dataset_id = $1 and e.id = any($2::uuid[]) and e.valid_to is null`,
+    [datasetId, ids, tenantId],
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -200,6 +199,7 @@ function order(page: ExamplePage, parameters: Parameters): string {
 
 async function render(
   pool: Pool,
+  tenantId: string,
   keys: readonly ExampleKey[],
   select?: readonly string[],
   urls?: AttachmentUrls,
@@ -207,7 +207,7 @@ async function render(
   if (!keys.length) return [];
   const shown = select && new Set([...ALWAYS, ...select]);
   const needs = (member: 'outputs' | 'metadata') => (!shown || shown.has(member) ? `e.${member}` : `null as ${member}`);
-  const rows = await rowsOf(pool, keys, needs);
+  const rows = await rowsOf(pool, tenantId, keys, needs);
   return Promise.all(
     rows.map(async (row) => {
       const members = exampleMembers(row, row.attachments && urls ? await urls(row) : undefined);
@@ -218,14 +218,15 @@ async function render(
 
 async function rowsOf(
   pool: Pool,
+  tenantId: string,
   keys: readonly ExampleKey[],
   needs?: (member: 'outputs' | 'metadata') => string,
 ): Promise<ExampleRow[]> {
   const { rows } = await pool.query<ExampleRow>(
     `select ${columns(needs)} from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) with ordinality as k(dataset_id, id, valid_from, place)
      join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from)
-     order by k.place`,
-    [keys.map((key) => key.dataset_id), keys.map((key) => key.id), keys.map((key) => key.valid_from)],
+     where e.tenant_id = $4 order by k.place`,
+    [keys.map((key) => key.dataset_id), keys.map((key) => key.id), keys.map((key) => key.valid_from), tenantId],
   );
   return rows;
 }

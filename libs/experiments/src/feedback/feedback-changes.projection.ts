@@ -1,5 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
+import { workspaceOf } from '../common/rows.queries';
 import type { FeedbackChanged, FeedbackDeleted } from '../sessions/experiment';
 
 type Change = Partial<FeedbackChanged['data']>;
@@ -16,7 +17,7 @@ export async function applyFeedbackChange(
   event: Recorded<FeedbackChanged | FeedbackDeleted>,
   tx: PoolClient,
 ): Promise<void> {
-  const { tenant } = event.metadata;
+  const tenant = await workspaceOf(tx, event, 'sessions');
   const { id } = event.data;
   const deleted = event.type === 'FeedbackDeleted';
   const { rows } = await tx.query<Row>(
@@ -30,29 +31,31 @@ export async function applyFeedbackChange(
      on conflict (tenant_id, id) do update set change = excluded.change, deleted = feedback_changes.deleted or excluded.deleted`,
     [tenant, id, idOf(event.stream), change, deleted],
   );
-  await applyToRow({ id, change, deleted: deleted || (rows[0]?.deleted ?? false) }, idOf(event.stream), tx);
+  await applyToRow({ id, change, deleted: deleted || (rows[0]?.deleted ?? false) }, tenant, idOf(event.stream), tx);
 }
 
-export async function applyFeedbackChanges(tx: PoolClient, session: string): Promise<void> {
-  const { rows } = await tx.query<Row>('select id, change, deleted from feedback_changes where session_id = $1', [
-    session,
-  ]);
-  for (const row of rows) await applyToRow(row, session, tx);
+export async function applyFeedbackChanges(tx: PoolClient, tenant: string, session: string): Promise<void> {
+  const { rows } = await tx.query<Row>(
+    'select id, change, deleted from feedback_changes where session_id = $1 and tenant_id = $2',
+    [session, tenant],
+  );
+  for (const row of rows) await applyToRow(row, tenant, session, tx);
 }
 
 /** The row may have been moved to those of replaced runs. */
-async function applyToRow({ id, change, deleted }: Row, session: string, tx: PoolClient): Promise<void> {
+async function applyToRow(
+  { id, change, deleted }: Row,
+  tenant: string | null,
+  session: string,
+  tx: PoolClient,
+): Promise<void> {
   const changed = JSON.parse(change) as Change;
   const columns = COLUMNS.filter((name) => changed[name] !== undefined);
-  const settings = columns.map((name, nth) => `${name} = $${nth + 3}`);
+  const settings = columns.map((name, nth) => `${name} = $${nth + 4}`);
   const values = columns.map((name) => changed[name]);
   for (const table of ['feedback', 'replaced_feedback']) {
-    if (deleted) await tx.query(`delete from ${table} where id = $1 and session_id = $2`, [id, session]);
-    else
-      await tx.query(`update ${table} set ${settings.join(', ')} where id = $1 and session_id = $2`, [
-        id,
-        session,
-        ...values,
-      ]);
+    const where = 'where id = $1 and session_id = $2 and tenant_id = $3';
+    if (deleted) await tx.query(`delete from ${table} ${where}`, [id, session, tenant]);
+    else await tx.query(`update ${table} set ${settings.join(', ')} ${where}`, [id, session, tenant, ...values]);
   }
 }

@@ -61,7 +61,7 @@ it('is remembered for rows that are stored anew', async () => {
   await reading.pool.query('delete from feedback where session_id = $1', [session]);
   const row = rows.feedback(reading.tenants.a, session, { run_id: run, score: 1 });
   for (const id of [kept, gone]) await reading.insert('feedback', { ...row, id });
-  await transaction(reading.pool, (tx) => applyFeedbackChanges(tx, session));
+  await transaction(reading.pool, (tx) => applyFeedbackChanges(tx, reading.tenants.a, session));
   expect((await reading.get(`/feedback/${kept}`)).json).toMatchObject({ score: 0.5, comment: 'later' });
   expect((await reading.get(`/feedback/${gone}`)).status).toBe(404);
 });

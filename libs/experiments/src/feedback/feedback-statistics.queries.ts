@@ -40,18 +40,19 @@ export function runFeedbackStatistics(
 /** The same over the feedback of all runs of a session (`runs`) and over the feedback on the session itself (`session`). */
 export async function sessionFeedbackStatistics(
   client: Pool | PoolClient,
+  tenantId: string | null,
   sessionId: string,
 ): Promise<{ runs: string; session: string }> {
   const subject = `case when run_id is null then 'session' else 'runs' end`;
-  const condition = `session_id = $1 and ${ALONE}`;
+  const condition = `session_id = $1 and tenant_id = $2 and ${ALONE}`;
   const { rows } = await client.query<{ key: string; scored: number }>(
     `select key, count(*)::int as scored
      from (select distinct key, run_id from feedback where ${condition} and run_id is not null and score is not null) as each
      group by key`,
-    [sessionId],
+    [sessionId, tenantId],
   );
   const scored = new Map(rows.map((row) => [row.key, row.scored]));
-  const found = await statistics(client, subject, condition, [sessionId], scored);
+  const found = await statistics(client, subject, condition, [sessionId, tenantId], scored);
   return { runs: found.get('runs') ?? '{}', session: found.get('session') ?? '{}' };
 }
 

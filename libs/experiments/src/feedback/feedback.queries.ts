@@ -18,9 +18,12 @@ export interface FeedbackRow
   readonly run_start: string | null;
 }
 
-export const FEEDBACK_COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f.score_sent, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
+/** SQL about feedback `f` of the workspace. */
+export const feedbackColumns = (
+  tenant: string,
+) => `f.id, f.session_id, f.run_id, f.key, f.score, f.score_sent, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
   ${isoTime('f.created_at')} as created, ${isoTime('f.modified_at')} as modified,
-  ${isoTime('(select r.start_time from runs r where r.id = f.run_id and r.tenant_id = f.tenant_id)')} as run_start,
+  ${isoTime(`(select r.start_time from runs r where r.tenant_id = ${tenant} and r.id = f.run_id)`)} as run_start,
   f.comparative_experiment_id`;
 
 export async function listFeedback(pool: Pool, tenantId: string, query: FeedbackQuery): Promise<string[]> {
@@ -31,13 +34,13 @@ export async function listFeedback(pool: Pool, tenantId: string, query: Feedback
   // By run the rows are few; else each session gives its own newest ones in the order of its index.
   const source = query.run?.length
     ? `feedback f join sessions s on s.id = f.session_id
-       where s.tenant_id = ${tenant}${sessions} and f.run_id = any(${parameters.add(query.run, 'uuid[]')}) and ${all(conditions)}`
+       where s.tenant_id = ${tenant}${sessions} and f.tenant_id = ${tenant} and f.run_id = any(${parameters.add(query.run, 'uuid[]')}) and ${all(conditions)}`
     : `sessions s cross join lateral (
-         select * from feedback f where f.session_id = s.id and ${all(conditions)}
+         select * from feedback f where f.tenant_id = ${tenant} and f.session_id = s.id and ${all(conditions)}
          order by f.created_at desc, f.id desc limit ${parameters.add(query.offset + query.limit)}
        ) f where s.tenant_id = ${tenant}${sessions}`;
   const { rows } = await pool.query<FeedbackRow>(
-    `select ${FEEDBACK_COLUMNS} from (
+    `select ${feedbackColumns(tenant)} from (
        select f.* from ${source} order by f.created_at desc, f.id desc
        limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}
      ) f order by f.created_at desc, f.id desc`,
@@ -48,7 +51,7 @@ export async function listFeedback(pool: Pool, tenantId: string, query: Feedback
 
 export async function findFeedback(pool: Pool, tenantId: string, id: string): Promise<FeedbackRow | undefined> {
   const { rows } = await pool.query<FeedbackRow>(
-    `select ${FEEDBACK_COLUMNS} from feedback f where f.id = $1 and f.tenant_id = $2`,
+    `select ${feedbackColumns('$2')} from feedback f where f.id = $1 and f.tenant_id = $2`,
     [id, tenantId],
   );
   return rows[0];

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
-import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
+import { feedbackColumns, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
 import { exampleId } from '../common/ids';
 import { array, object, text } from '../common/platform-json';
 import { isoTime } from '../common/sql';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { runMembers, type RunRow } from './run-json';
-import { RUN_INPUTS } from './runs-vocabulary';
+import { runInputs } from './runs-vocabulary';
 
 interface ReplacedRow extends RunRow {
   readonly replaced_by: string;
@@ -53,7 +53,7 @@ async function readReplaced(pool: Pool, tenantId: string, ids: readonly string[]
   const { rows } = await pool.query<ReplacedRow>(
     `select r.id, r.tenant_id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type,
        ${isoTime('r.start_time')} as start, ${isoTime('r.end_time')} as "end", r.status, r.error,
-       ${RUN_INPUTS} as inputs, r.outputs, r.extra, null as parent_run_id, null as trace_id, null as dotted_order,
+       ${runInputs('$2')} as inputs, r.outputs, r.extra, null as parent_run_id, null as trace_id, null as dotted_order,
        null as tags, null as events, null as serialized, r.replaced_by, ${isoTime('r.replaced_at')} as replaced
      from unnest($1::uuid[]) with ordinality as k(id, place)
      join replaced_runs r on r.id = k.id and r.tenant_id = $2 order by k.place`,
@@ -64,7 +64,7 @@ async function readReplaced(pool: Pool, tenantId: string, ids: readonly string[]
 
 async function feedbackOf(pool: Pool, tenantId: string, ids: readonly string[]): Promise<Map<string, string[]>> {
   const { rows } = await pool.query<FeedbackRow>(
-    `select ${FEEDBACK_COLUMNS} from replaced_feedback f
+    `select ${feedbackColumns('$1')} from replaced_feedback f
      where f.tenant_id = $1 and f.run_id = any($2::uuid[]) order by f.created_at, f.id`,
     [tenantId, ids],
   );

@@ -41,7 +41,7 @@ export async function runStatistics(
 ): Promise<string> {
   const parameters = new Parameters();
   const tenant = parameters.add(tenantId, 'uuid');
-  const conditions = [`r.tenant_id = ${tenant}`, ...runConditions(filter, parameters)];
+  const conditions = [`r.tenant_id = ${tenant}`, ...runConditions(filter, parameters, tenant)];
   if (filter.session?.length) conditions.push(`r.session_id = any(${parameters.add(filter.session, 'uuid[]')})`);
   const matching = `from runs r where ${all(conditions)}`;
   const latency = latencyOf('r.');
@@ -57,7 +57,7 @@ export async function runStatistics(
   const usage = await pool.query<Readonly<Record<string, string | null>>>(
     `with matching as materialized (select r.id, r.parent_run_id ${matching}), used (${USAGE_MEMBERS.join(', ')}) as (
        select ${USAGE_SUMS} from runs u
-       where u.tenant_id = ${tenant} and ${counted(`(${within('p')})`)}
+       where u.tenant_id = ${tenant} and ${counted(tenant, `(${within('p')})`)}
          and (${within('u')}))
      select * from used`,
     parameters.values,

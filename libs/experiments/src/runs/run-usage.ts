@@ -79,19 +79,22 @@ const says = (run: string) => `(${run}.total_tokens is not null or ${run}.total_
 export const USAGE_SUMS = USAGE_MEMBERS.map((name) => `trim_scale(sum(u.${name}))`).join(', ');
 
 /**
- * SQL: that a run `u` says what it used, and no run above it says so already for both, as far as that is the parent or
- * the root of its trace. `above` narrows which runs `p` count as above.
+ * SQL: that a run `u` of the workspace says what it used, and no run above it says so already for both, as far as that is
+ * the parent or the root of its trace. `above` narrows which runs `p` count as above.
  */
-export function counted(above = 'true'): string {
-  return `${says('u')} and not exists (select 1 from runs p where p.tenant_id = u.tenant_id
+export function counted(tenant: string, above = 'true'): string {
+  return `${says('u')} and not exists (select 1 from runs p where p.tenant_id = ${tenant}
     and p.id in (u.parent_run_id, u.trace_id) and p.id <> u.id and ${says('p')} and ${above})`;
 }
 
-/** SQL: a lateral table `used` with the usage of a run `r`: what it says, or what the runs below a root say. */
-export const RUN_USAGE = `lateral (
+/**
+ * SQL: a lateral table `used` with the usage of a run `r` of the workspace: what it says, or what the runs below a root
+ * say.
+ */
+export const runUsage = (tenant: string) => `lateral (
   select ${USAGE_MEMBERS.map((name) => `r.${name}::numeric`).join(', ')} where ${says('r')} or r.parent_run_id is not null
   union all
   select ${USAGE_SUMS} from runs u
-  where not ${says('r')} and r.parent_run_id is null and u.trace_id = r.id and u.tenant_id = r.tenant_id
-    and u.session_id = r.session_id and ${counted()} having not ${says('r')} and r.parent_run_id is null
+  where not ${says('r')} and r.parent_run_id is null and u.trace_id = r.id and u.tenant_id = ${tenant}
+    and u.session_id = r.session_id and ${counted(tenant)} having not ${says('r')} and r.parent_run_id is null
 ) as used (${USAGE_MEMBERS.join(', ')})`;

@@ -6,9 +6,11 @@ const METADATA = `(searchable_json(r.extra) -> 'metadata')`;
 /** The thread that a run says it is of, by one of the names that the SDKs use. */
 const THREAD = `coalesce(${METADATA} ->> 'session_id', ${METADATA} ->> 'thread_id', ${METADATA} ->> 'conversation_id')`;
 
-/** Inputs of a run `r`: its own, or those of the example version it was made from. */
-export const RUN_INPUTS = `coalesce(r.inputs, (select e.inputs from examples e
-  where e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from))`;
+/** SQL: the inputs of a run `r` of the workspace, its own or those of the example version it was made from. */
+export function runInputs(tenant: string): string {
+  return `coalesce(r.inputs, (select e.inputs from examples e where e.tenant_id = ${tenant}
+    and e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from))`;
+}
 
 /** The text of a JSON string that is kept as it was sent, without its quotation marks; what is no string as it is. */
 const plainText = (column: string) =>
@@ -21,10 +23,10 @@ function amongMembers(json: string, condition: string): string {
 }
 
 /**
- * Names that a filter of runs may use. Tokens are those that a run itself says it used, 0 when it says nothing; so are
+ * Names that a filter of runs of a workspace may use. `tenant` is SQL for the id of the workspace. Tokens are those that a run itself says it used, 0 when it says nothing; so are
  * costs. `latency` is in seconds or a text like "1.5s", "200ms", "2m".
  */
-export const RUN_VOCABULARY: Vocabulary = {
+export const runVocabulary = (tenant: string): Vocabulary => ({
   fields: {
     id: { sql: 'r.id', type: 'uuid' },
     trace_id: { sql: 'coalesce(r.trace_id, r.id)', type: 'uuid' },
@@ -60,7 +62,7 @@ export const RUN_VOCABULARY: Vocabulary = {
         feedback_source: { sql: 'f.source_type', type: 'text' },
       },
       exists: (condition) =>
-        `exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and ${condition})`,
+        `exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = ${tenant} and ${condition})`,
     },
     ...(['input', 'output'] as const).map((side) => ({
       key: `${side}_key`,
@@ -68,22 +70,26 @@ export const RUN_VOCABULARY: Vocabulary = {
         [`${side}_key`]: { sql: 'm.key', type: 'text' as const },
         [`${side}_value`]: { sql: 'm.value', type: 'text' as const },
       },
-      exists: (condition: string) => amongMembers(side === 'input' ? RUN_INPUTS : 'r.outputs', condition),
+      exists: (condition: string) => amongMembers(side === 'input' ? runInputs(tenant) : 'r.outputs', condition),
     })),
     metadataFamily(METADATA),
   ],
   paths: { 'extra.metadata': METADATA },
   json: { metadata: METADATA, tags: `coalesce(searchable_json(r.tags), '[]')` },
-  search: { texts: ['r.name'], json: ['r.error', RUN_INPUTS, 'r.outputs'] },
-};
+  search: { texts: ['r.name'], json: ['r.error', runInputs(tenant), 'r.outputs'] },
+});
 
 /**
  * The vocabulary of runs where conditions on feedback hold only for feedback that `bounds` selects (SQL about the row
  * `f`), and whether a filter has had such a condition.
  */
-export function boundedVocabulary(bounds: string): { readonly vocabulary: Vocabulary; readonly isUsed: () => boolean } {
+export function boundedVocabulary(
+  tenant: string,
+  bounds: string,
+): { readonly vocabulary: Vocabulary; readonly isUsed: () => boolean } {
   let used = false;
-  const families = RUN_VOCABULARY.families.map((family) => {
+  const vocabulary = runVocabulary(tenant);
+  const families = vocabulary.families.map((family) => {
     if (family.key !== 'feedback_key') return family;
     const exists = (condition: string) => {
       used = true;
@@ -91,5 +97,5 @@ export function boundedVocabulary(bounds: string): { readonly vocabulary: Vocabu
     };
     return { ...family, exists };
   });
-  return { vocabulary: { ...RUN_VOCABULARY, families }, isUsed: () => used };
+  return { vocabulary: { ...vocabulary, families }, isUsed: () => used };
 }

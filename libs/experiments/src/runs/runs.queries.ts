@@ -7,8 +7,8 @@ import { object, nulled, text } from '../common/platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
 import { attachmentUrls, type AttachmentLinks } from '../storage/attachments.service';
 import { ALWAYS_SHOWN, leftOutMember, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
-import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
-import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs-vocabulary';
+import { runUsage, USAGE_MEMBERS } from './run-usage';
+import { boundedVocabulary, runInputs, runVocabulary } from './runs-vocabulary';
 import { all, isoTime, Parameters } from '../common/sql';
 
 /** Which runs. Times are ISO texts; `startTime` and `endTime` bound the start of the run, both inclusive. */
@@ -48,13 +48,14 @@ interface RunKey extends Sized {
 }
 
 const TIME = isoTime('r.start_time');
+/** SQL about a run `r` of the workspace `$2`. */
 const DIRECT_CHILDREN = `(select json_agg(c.id order by c.start_time, c.id)::text from runs c
-  where c.parent_run_id = r.id and c.tenant_id = r.tenant_id)`;
+  where c.tenant_id = $2 and c.parent_run_id = r.id)`;
 const ATTACHMENTS = `(select json_agg(json_build_object('name', a.name, 'type', a.type) order by a.name)
-  from run_attachments a where a.tenant_id = r.tenant_id and a.run_id = r.id)`;
+  from run_attachments a where a.tenant_id = $2 and a.run_id = r.id)`;
 /** The runs below a run are those of its trace when it is the root, else those whose dotted orders begin with its own. */
 const CHILDREN = `(select json_agg(c.id order by c.start_time, c.id)::text from runs c
-  where c.trace_id = coalesce(r.trace_id, r.id) and c.tenant_id = r.tenant_id and c.id <> r.id
+  where c.tenant_id = $2 and c.trace_id = coalesce(r.trace_id, r.id) and c.id <> r.id
     and (r.parent_run_id is null or c.parent_run_id = r.id or starts_with(c.dotted_order, r.dotted_order || '.')))`;
 
 /**
@@ -133,7 +134,7 @@ async function findKeys(
   const ascending = (page.order === 'asc') !== backwards;
   const order = (run: string) =>
     `${run}.start_time ${ascending ? 'asc' : 'desc'}, ${run}.id ${ascending ? 'asc' : 'desc'}`;
-  const conditions = runConditions(filter, parameters);
+  const conditions = runConditions(filter, parameters, tenant);
   if (page.cursor) {
     const place = `(${parameters.add(page.cursor.time, 'timestamptz')}, ${parameters.add(page.cursor.id, 'uuid')})`;
     conditions.push(`(r.start_time, r.id) ${ascending ? '>' : '<'} ${place}`);
@@ -145,11 +146,11 @@ async function findKeys(
   const source = few
     ? `runs r join sessions s on s.id = r.session_id where s.tenant_id = ${tenant} and r.tenant_id = ${tenant}${sessions} and ${all(conditions)}`
     : `sessions s cross join lateral (
-         select * from runs r where r.session_id = s.id and ${all(conditions)} order by ${order('r')} limit ${limit}
+         select * from runs r where r.tenant_id = ${tenant} and r.session_id = s.id and ${all(conditions)} order by ${order('r')} limit ${limit}
        ) r where s.tenant_id = ${tenant}${sessions}`;
   const { rows } = await pool.query<RunKey>(
     `select r.id, ${TIME} as time,
-       coalesce(octet_length(${RUN_INPUTS}), 0) + coalesce(octet_length(r.outputs), 0)
+       coalesce(octet_length(${runInputs(tenant)}), 0) + coalesce(octet_length(r.outputs), 0)
          + coalesce(octet_length(r.extra), 0) + coalesce(octet_length(r.error), 0) as size
      from (select r.* from ${source} order by ${order('r')} limit ${limit}) r order by ${order('r')}`,
     parameters.values,
@@ -157,8 +158,8 @@ async function findKeys(
   return rows;
 }
 
-/** Conditions on a run `r`, without those on its session. @throws FilterError */
-export function runConditions(filter: RunFilter, parameters: Parameters): string[] {
+/** Conditions on a run `r` of the workspace, without those on its session. @throws FilterError */
+export function runConditions(filter: RunFilter, parameters: Parameters, tenant: string): string[] {
   const conditions: string[] = [];
   if (filter.id?.length) conditions.push(`r.id = any(${parameters.add(filter.id, 'uuid[]')})`);
   // A run that stands alone is the root of its own trace.
@@ -170,7 +171,7 @@ export function runConditions(filter: RunFilter, parameters: Parameters): string
   if (filter.below) {
     const top = parameters.add(filter.below, 'uuid');
     conditions.push(`(r.id = ${top} or exists (
-      select 1 from runs t where t.id = ${top} and t.tenant_id = r.tenant_id and r.trace_id = coalesce(t.trace_id, t.id)
+      select 1 from runs t where t.id = ${top} and t.tenant_id = ${tenant} and r.trace_id = coalesce(t.trace_id, t.id)
         and (t.parent_run_id is null or r.parent_run_id = t.id or starts_with(r.dotted_order, t.dotted_order || '.'))))`);
   }
   if (filter.isRoot !== undefined) conditions.push(`r.parent_run_id is ${filter.isRoot ? '' : 'not '}null`);
@@ -185,21 +186,22 @@ export function runConditions(filter: RunFilter, parameters: Parameters): string
   const bounds: string[] = [];
   if (filter.feedbackFrom) bounds.push(`f.modified_at >= ${parameters.add(filter.feedbackFrom, 'timestamptz')}`);
   if (filter.feedbackBefore) bounds.push(`f.modified_at < ${parameters.add(filter.feedbackBefore, 'timestamptz')}`);
-  const bounded = bounds.length > 0 ? boundedVocabulary(all(bounds)) : undefined;
-  const vocabulary = bounded?.vocabulary ?? RUN_VOCABULARY;
+  const bounded = bounds.length > 0 ? boundedVocabulary(tenant, all(bounds)) : undefined;
+  const vocabulary = bounded?.vocabulary ?? runVocabulary(tenant);
   const compiled = (source: string) => compileFilter(source, vocabulary, parameters);
   for (const source of filter.filters) conditions.push(compiled(source));
-  if (filter.ofRoot) conditions.push(inTrace('r.id = own.trace', compiled(filter.ofRoot)));
-  if (filter.ofTree) conditions.push(inTrace('(r.id = own.trace or r.trace_id = own.trace)', compiled(filter.ofTree)));
+  if (filter.ofRoot) conditions.push(inTrace('r.id = own.trace', compiled(filter.ofRoot), tenant));
+  if (filter.ofTree)
+    conditions.push(inTrace('(r.id = own.trace or r.trace_id = own.trace)', compiled(filter.ofTree), tenant));
   if (bounded && !bounded.isUsed())
     throw new FilterError('min_feedback_modified_at and max_feedback_modified_at need a condition on feedback.');
   return conditions;
 }
 
 /** That some run of the trace of a run `r` meets a condition, which calls it `r` as well. */
-function inTrace(which: string, condition: string): string {
-  const own = '(select coalesce(r.trace_id, r.id) as trace, r.tenant_id as tenant) own';
-  return `exists (select 1 from ${own} join runs r on ${which} and r.tenant_id = own.tenant where ${condition})`;
+function inTrace(which: string, condition: string, tenant: string): string {
+  const own = '(select coalesce(r.trace_id, r.id) as trace) own';
+  return `exists (select 1 from ${own} join runs r on ${which} and r.tenant_id = ${tenant} where ${condition})`;
 }
 
 function selection(select: readonly string[]): ReadonlySet<string> {
@@ -235,11 +237,11 @@ export async function readRuns(
   const show = (member: string, sql: string) => (!shown || shown.has(member) ? sql : 'null');
   const { rows } = await pool.query<RunRow>(
     `select r.id, r.tenant_id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
-       r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
+       r.status, r.error, ${show('inputs', runInputs('$2'))} as inputs, ${show('outputs', 'r.outputs')} as outputs,
        ${shown?.has('thread_id') ? 'r.extra' : show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children, ${show('s3_urls', ATTACHMENTS)} as attachments,
        ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}${used ? ', used.*' : ''}
      from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id and r.tenant_id = $2
-     ${used ? `cross join ${RUN_USAGE}` : ''} order by k.place`,
+     ${used ? `cross join ${runUsage('$2')}` : ''} order by k.place`,
     [ids, tenantId],
   );
   return rows;

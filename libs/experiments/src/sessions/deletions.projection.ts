@@ -1,34 +1,37 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
+import { workspaceOf } from '../common/rows.queries';
 import { deleteRefusedItems } from '../refused/refused-items.store';
 import type { SessionDeleted } from './experiment';
 
+/** Tables of what belongs to a session. */
+const OF_SESSION = [
+  ...['feedback', 'feedback_changes', 'run_attachments', 'runs', 'replaced_feedback', 'replaced_runs', 'shares'],
+];
+
 export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
+  const tenant = await workspaceOf(tx, event, 'sessions');
   const { rows } = await tx.query<{ dataset: string | null; tenant: string; name: string }>(
-    'delete from sessions where id = $1 returning reference_dataset_id as dataset, tenant_id as tenant, name',
-    [id],
+    `delete from sessions where id = $1 and tenant_id = $2
+     returning reference_dataset_id as dataset, tenant_id as tenant, name`,
+    [id, tenant],
   );
-  await tx.query('delete from feedback where session_id = $1', [id]);
-  await tx.query('delete from feedback_changes where session_id = $1', [id]);
-  await tx.query('delete from run_attachments where session_id = $1', [id]);
-  await tx.query('delete from runs where session_id = $1', [id]);
-  await tx.query('delete from replaced_feedback where session_id = $1', [id]);
-  await tx.query('delete from replaced_runs where session_id = $1', [id]);
-  await tx.query('delete from shares where session_id = $1', [id]);
+  for (const table of OF_SESSION)
+    await tx.query(`delete from ${table} where session_id = $1 and tenant_id = $2`, [id, tenant]);
   if (rows[0]) await deleteRefusedItems(tx, { ...rows[0], id }, event.time);
-  await tx.query('delete from share_links where experiments @> array[$1::uuid]', [id]);
+  await tx.query('delete from share_links where experiments @> array[$1::uuid] and tenant_id = $2', [id, tenant]);
   await tx.query(
-    `with gone as (delete from session_run_bytes where session_id = $1 returning tenant_id, bytes)
-     update stored_run_bytes b set bytes = greatest(b.bytes - gone.bytes, 0) from gone where b.tenant_id = gone.tenant_id`,
-    [id],
+    `with gone as (delete from session_run_bytes where session_id = $1 and tenant_id = $2 returning bytes)
+     update stored_run_bytes b set bytes = greatest(b.bytes - gone.bytes, 0) from gone where b.tenant_id = $2`,
+    [id, tenant],
   );
   const dataset = rows[0]?.dataset;
   if (!dataset) return;
   await tx.query(
     `update datasets d set session_count = greatest(session_count - 1, 0),
        last_session_start_time = (
-         select max(start_time) from sessions where reference_dataset_id = d.id and tenant_id = d.tenant_id)
+         select max(start_time) from sessions where reference_dataset_id = $1 and tenant_id = $2)
      where id = $1 and tenant_id = $2`,
     [dataset, rows[0]!.tenant],
   );

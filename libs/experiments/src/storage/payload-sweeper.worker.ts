@@ -92,7 +92,7 @@ export class PayloadSweeper {
   private async giveBackOne(tenant: string, sha256: string, now: number): Promise<void> {
     const found = await this.payloads.find(tenant, sha256);
     if (!found || (await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) return;
-    await this.payloads.remove(found.id, new Date(now - SOON));
+    await this.payloads.remove(tenant, found.id, new Date(now - SOON));
     if (found.kept.getTime() >= now - SOON) this.sweepLater(tenant);
   }
 
@@ -111,7 +111,7 @@ export class PayloadSweeper {
     let removed = 0;
     for (const { id, tenant, sha256 } of await this.payloads.unreferenced(time, only)) {
       if ((await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) continue;
-      await this.payloads.remove(id, time);
+      await this.payloads.remove(tenant, id, time);
       removed++;
     }
     return removed;

@@ -100,21 +100,22 @@ export class PersistRuns implements Projection {
     // Stored anew, under statistics that were recorded long ago: feedback given since counts as well.
     if (after.events.length === 0) {
       await transaction(this.pool, async (tx) => {
-        await settleFeedback(tx, idOf(event.stream));
-        await applyFeedbackChanges(tx, idOf(event.stream));
-        await refreshFeedbackStats(tx, idOf(event.stream));
+        await settleFeedback(tx, tenant!, idOf(event.stream));
+        await applyFeedbackChanges(tx, tenant!, idOf(event.stream));
+        await refreshFeedbackStats(tx, tenant!, idOf(event.stream));
       });
     }
-    if (after.state?.removed) await this.forget(idOf(event.stream), event.data.dataset.id);
+    if (after.state?.removed) await this.forget(tenant!, idOf(event.stream), event.data.dataset.id);
   }
 
   /** Takes back rows of a session that was deleted while they were being stored. */
-  private async forget(session: string, datasetId: string): Promise<void> {
-    for (const table of ['feedback', 'runs', 'replaced_feedback', 'replaced_runs', 'persisted_experiments']) {
-      await this.pool.query(`delete from ${table} where session_id = $1`, [session]);
+  private async forget(tenant: string, session: string, datasetId: string): Promise<void> {
+    for (const table of ['feedback', 'runs', 'replaced_feedback', 'replaced_runs']) {
+      await this.pool.query(`delete from ${table} where session_id = $1 and tenant_id = $2`, [session, tenant]);
     }
+    await this.pool.query('delete from persisted_experiments where session_id = $1', [session]);
     if (await this.datasets.isThere(datasetId)) return;
-    await this.pool.query('delete from examples where dataset_id = $1', [datasetId]);
+    await this.pool.query('delete from examples where dataset_id = $1 and tenant_id = $2', [datasetId, tenant]);
   }
 
   /** The statistics of an upload, or of a later one, whose rows are stored already. */
@@ -155,9 +156,9 @@ export class PersistRuns implements Projection {
       } else {
         const places = await replaceRuns(runs, facts, await rowIds(payload));
         await write(await open(), new RunWriter(runs, runs, { ...facts, places }));
-        await setAsideFeedback(runs, experiment);
+        await setAsideFeedback(runs, tenant, experiment);
       }
-      const statistics = await computeStatistics(runs, experiment, data.dataset.id);
+      const statistics = await computeStatistics(runs, facts);
       await runs.query(
         `insert into persisted_experiments (session_id, statistics, fills) values ($1, $2, $3)
          on conflict (session_id) do update set statistics = excluded.statistics, fills = excluded.fills`,
@@ -230,18 +231,22 @@ async function store(writer: RunWriter, rows: PreparedRows, summary: readonly Bu
   if (summary.length > 0) await writer.storeSummary(summary);
 }
 
-async function computeStatistics(client: PoolClient, session: string, dataset: string): Promise<RunStatistics> {
+async function computeStatistics(
+  client: PoolClient,
+  { tenant, experiment, dataset }: UploadFacts,
+): Promise<RunStatistics> {
   const { rows } = await client.query<Omit<RunStatistics, 'feedback_stats' | 'session_feedback_stats'>>(
     `select count(*)::int as run_count,
        percentile_cont(0.5) within group (order by extract(epoch from end_time - start_time)::float8) as latency_p50,
        percentile_cont(0.99) within group (order by extract(epoch from end_time - start_time)::float8) as latency_p99,
        avg((status = 'error')::int)::float8 as error_rate,
        to_char(max(start_time) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') as last_run_start_time,
-       (select count(*)::int from examples where dataset_id = $2 and valid_to is null) as example_count
-     from runs where session_id = $1`,
-    [session, dataset],
+       (select count(*)::int from examples where dataset_id = $2 and tenant_id = $3 and valid_to is null)
+         as example_count
+     from runs where session_id = $1 and tenant_id = $3`,
+    [experiment, dataset, tenant],
   );
-  const feedback = await sessionFeedbackStatistics(client, session);
+  const feedback = await sessionFeedbackStatistics(client, tenant, experiment);
   const fits = Buffer.byteLength(feedback.runs) + Buffer.byteLength(feedback.session) < MOST_STATISTICS_BYTES;
   return { ...rows[0]!, ...(fits && { feedback_stats: feedback.runs, session_feedback_stats: feedback.session }) };
 }

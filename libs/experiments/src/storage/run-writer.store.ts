@@ -297,8 +297,9 @@ export class RunWriter {
   private async storeExamples(examples: CopyRows, changed: readonly string[]): Promise<void> {
     if (changed.length > 0) {
       await this.examplesClient.query(
-        `update examples set valid_to = $3 where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
-        [this.facts.dataset, changed, this.facts.time],
+        `update examples set valid_to = $3
+         where dataset_id = $1 and tenant_id = $4 and id = any($2::uuid[]) and valid_to is null`,
+        [this.facts.dataset, changed, this.facts.time, this.facts.tenant],
       );
     }
     await this.copy(this.examplesClient, [EXAMPLES, examples]);

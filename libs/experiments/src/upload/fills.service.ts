@@ -129,7 +129,7 @@ export class Fills {
     { upload: { header, rows }, sha256, bytes }: Received,
   ): Promise<Recorded<ExperimentFilled> | undefined> {
     await this.consistency.upToDate(caller.tenantId, [EXPERIMENTS_VIEW]);
-    const held = await findHoldings(this.pool, datasetId);
+    const held = await findHoldings(this.pool, caller.tenantId, datasetId);
     const data: ExperimentFilled['data'] = {
       number: fills.length + 1,
       payload: { sha256, bytes },

@@ -164,7 +164,7 @@ export class Uploads {
   /** Content of a dataset, as lists show it once they know that the experiment has been put there. */
   private async holdings({ id }: Joined, tenant: string): Promise<DatasetHoldings | undefined> {
     await this.consistency.upToDate(tenant, [EXPERIMENTS_VIEW]);
-    return findHoldings(this.pool, id);
+    return findHoldings(this.pool, tenant, id);
   }
 
   /** Frees the name again, unless the session of this id has it, because the same upload has succeeded beside this one. */

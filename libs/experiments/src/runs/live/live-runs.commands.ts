@@ -76,7 +76,7 @@ export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent, isCu
       refused.push(runRefusal(run, error));
     }
   }
-  const live = await withoutUploads(parts.pool, placed, refused);
+  const live = await withoutUploads(parts.pool, tenantId, placed, refused);
   if (refused.length > 0 && !isCurrent) {
     // Where a run is counts more than where its change says: the view may not show the run yet.
     await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
@@ -219,7 +219,7 @@ export async function sessionOfRun(
 ): Promise<{ readonly session_id: string; readonly session_name: string }> {
   const text = `select s.id as session_id, s.name as session_name
     from (select id, tenant_id, session_id from runs union all select id, tenant_id, session_id from replaced_runs) r
-    join sessions s on s.id = r.session_id where r.id = $1 and r.tenant_id = $2`;
+    join sessions s on s.id = r.session_id where r.id = $1 and r.tenant_id = $2 and s.tenant_id = $2`;
   const look = async () =>
     (await pool.query<{ session_id: string; session_name: string }>(text, [id, tenantId])).rows[0];
   const session = await look();
@@ -256,10 +256,15 @@ async function placesOf({ pool }: Parts, tenantId: string, ids: readonly string[
  * An uploaded experiment stays what was uploaded: its rows can be made again from the body alone, and its statistics are
  * theirs. Runs of one are refused.
  */
-async function withoutUploads(pool: Pool, runs: readonly Placed[], refused: Refusal[]): Promise<Placed[]> {
+async function withoutUploads(
+  pool: Pool,
+  tenantId: string,
+  runs: readonly Placed[],
+  refused: Refusal[],
+): Promise<Placed[]> {
   const { rows } = await pool.query<{ id: string; name: string }>(
-    'select id, name from sessions where id = any($1::uuid[]) and payload_sha256 is not null',
-    [[...new Set(runs.map(({ session }) => session))]],
+    'select id, name from sessions where tenant_id = $2 and id = any($1::uuid[]) and payload_sha256 is not null',
+    [[...new Set(runs.map(({ session }) => session))], tenantId],
   );
   const uploads = new Map(rows.map(({ id, name }) => [id, name]));
   return runs.filter((run) => {
