@@ -3,6 +3,8 @@ const { join } = require('node:path');
 const jest = require('./jest.config.js');
 const { isPure } = require('./tools/test/pure.cjs');
 
+const [sources] = Object.keys(jest.transform);
+
 const projects = ['apps', 'libs', 'tools'].flatMap((folder) =>
   readdirSync(join(__dirname, folder)).map((name) => join(__dirname, folder, name, 'src')),
 );
@@ -22,6 +24,10 @@ module.exports = {
   ...jest,
   testMatch: specs.filter(isPure),
   setupFilesAfterEnv: ['<rootDir>/tools/test/guard.cjs'],
+  transform: {
+    '/src/(testing/)?index\\.ts$': ['<rootDir>/tools/test/lazy-index.cjs', jest.transform[sources][1]],
+    ...jest.transform,
+  },
   globalSetup: undefined,
   globalTeardown: undefined,
   // Some of them wait for times that pass, and leave a core to another worker.
