@@ -12,12 +12,12 @@ import { IntegrationQueries } from './integration/integration.queries';
 import { Repositories } from './repositories/repositories.service';
 import { RepositoriesController } from './repositories/repositories.controller';
 import { BranchHeadWorker } from './deliveries/branch-head.worker';
-import { DeliveriesController } from './deliveries/deliveries.controller';
+import { PushDeliveriesController } from './deliveries/push-deliveries.controller';
 import { DeliveryIntake } from './deliveries/delivery-intake.service';
 import { HostDeliveryQueries } from './deliveries/host-delivery.queries';
 import { DeliveryStore } from './deliveries/delivery.store';
 import { PushBranches } from './deliveries/push-branches.store';
-import { WebhooksController } from './deliveries/webhooks.controller';
+import { PushWebhooksController } from './deliveries/push-webhooks.controller';
 
 /**
  * Integrations with code hosts: their records, repositories, commits and pushes. Needs the providers of EventingModule, and
@@ -41,8 +41,8 @@ export class IntegrationsModule implements OnModuleInit {
       controllers: [
         RepositoriesController,
         IntegrationsController,
-        WebhooksController,
-        DeliveriesController,
+        PushWebhooksController,
+        PushDeliveriesController,
         IntegrationsConsumer,
       ],
       providers: [

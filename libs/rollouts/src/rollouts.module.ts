@@ -11,7 +11,7 @@ import {
   LocalExecutor,
 } from '@fairlead/executors';
 import { ExecutorCheck } from './steps/executor-check.worker';
-import { HealthController } from './health/health.controller';
+import { DeploymentHealthController } from './health/deployment-health.controller';
 import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
@@ -43,7 +43,7 @@ export class RolloutsModule {
       ...(apps && { global: true, exports: [HostedApps] }),
       controllers: [
         CommandsController,
-        HealthController,
+        DeploymentHealthController,
         LogsController,
         ProgramLogsController,
         RevisionsConsumer,

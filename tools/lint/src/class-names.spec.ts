@@ -49,9 +49,7 @@ it('names a class after its file', () => {
 });
 
 it('has no two classes of one name', () => {
-  // The names of controllers are the beginnings of the ids of their operations, which clients know.
-  const counted = classes.filter(({ file }) => endingOf(file) !== 'controller');
-  const twice = counted.filter(({ file, name }) => counted.some((one) => one.name === name && one.file !== file));
+  const twice = classes.filter(({ file, name }) => classes.some((one) => one.name === name && one.file !== file));
   expect(twice.map(({ file, name }) => `${file} ${name}`)).toEqual([]);
 });
 

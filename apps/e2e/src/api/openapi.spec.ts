@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import * as api from '@fairlead/api';
@@ -131,6 +132,12 @@ it('gives each operation a name of its own, and describes each part of its path'
     const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter!);
     expect({ route: nameOf(route), path: told.sort() }).toEqual({ route: nameOf(route), path: inPath.sort() });
   }
+});
+
+it('keeps the name of each operation, which is that of a method in generated clients', () => {
+  const named = service.table.map((route) => `${nameOf(route)} ${contract.operation(route).operationId}`);
+  const known = readFileSync(resolve(__dirname, '../testing/operation-ids.txt'), 'utf8').trim().split('\n');
+  expect(named.sort()).toEqual(known);
 });
 
 it('says what each member and each parameter means', () => {

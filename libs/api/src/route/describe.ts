@@ -40,7 +40,7 @@ export interface Described extends Description {
   readonly handler: string;
 }
 
-const areas = new WeakMap<object, AreaName>();
+const areas = new WeakMap<object, { readonly name: AreaName; readonly operations?: string }>();
 
 /** Adds to the description of a route. Request headers are added to those that are known already. */
 export function describeRoute({ takes = [], ...more }: Partial<Description>): MethodDecorator {
@@ -65,16 +65,24 @@ export function Describe(description: Omit<Description, 'answers'> & Partial<Des
   return describeRoute(description);
 }
 
-/** Declares the area of the API for the routes of a controller. */
-export function Area(name: AreaName): ClassDecorator {
+/**
+ * Declares the area of the API for the routes of a controller. The ids of their operations begin with `operations`, or
+ * with the name of the controller without it.
+ */
+export function Area(name: AreaName, operations?: string): ClassDecorator {
   return (controller) => {
-    areas.set(controller, name);
+    areas.set(controller, { name, operations });
   };
 }
 
 /** Returns the area of a controller; undefined when it declares none. */
 export function areaOf(controller: object): AreaName | undefined {
-  return areas.get(controller);
+  return areas.get(controller)?.name;
+}
+
+/** Returns the beginning that a controller declares for the ids of its operations; undefined when it declares none. */
+export function operationsOf(controller: object): string | undefined {
+  return areas.get(controller)?.operations;
 }
 
 declare module 'fastify' {

@@ -120,9 +120,9 @@ it('finds thousands of secrets in a long log without a delay for each', () => {
   const secrets = Array.from({ length: 1000 }, (_, n) => `secret-number-${n}-${(n * 7919).toString(36)}`);
   const redaction = new Redaction(secrets);
   const line = `${'x'.repeat(200)} ${Buffer.from(secrets[500]!).toString('base64')} ${'y'.repeat(200)}`;
-  const started = performance.now();
+  const before = process.cpuUsage();
   const shown = Array.from({ length: 500 }, () => redaction.apply(line));
   // Looking for each in turn takes a minute.
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
   expect(shown.filter((text) => !text.includes(REDACTED))).toEqual([]);
 });

@@ -9,9 +9,9 @@ import { DeliveryIntake } from './delivery-intake.service';
 import { HostDeliveryQueries } from './host-delivery.queries';
 
 /** Serves the log of what code hosts delivered, and tries deliveries again. */
-@Area('Integrations')
+@Area('Integrations', 'deliveries')
 @Controller('v1/integrations/:integration_id')
-export class DeliveriesController {
+export class PushDeliveriesController {
   constructor(
     private readonly integrations: IntegrationCommands,
     private readonly queries: HostDeliveryQueries,

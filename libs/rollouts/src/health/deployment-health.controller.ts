@@ -5,9 +5,9 @@ import { logPath } from '../logs/log.schema';
 import { health } from './health.schema';
 import { HealthQueries } from './health.queries';
 
-@Area('Deployments')
+@Area('Deployments', 'health')
 @Controller('v2/deployments/:deployment_id/health')
-export class HealthController {
+export class DeploymentHealthController {
   constructor(private readonly queries: HealthQueries) {}
 
   @Get()

@@ -16,9 +16,9 @@ const LARGEST = 4 * 1024 * 1024;
 /** Number of deliveries that are read at a time. */
 const MOST_READ = 64;
 
-@Area('Integrations')
+@Area('Integrations', 'webhooks')
 @Controller('v1/integrations')
-export class WebhooksController {
+export class PushWebhooksController {
   private readonly reading = new FairShare(MOST_READ);
 
   constructor(
