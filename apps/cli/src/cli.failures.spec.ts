@@ -61,6 +61,17 @@ describe('An answer that is not what was hoped for', () => {
     else expect(ended.err).toMatch(message);
   });
 
+  it('names the scope that the key lacks', async () => {
+    double.answer = (_, response) => {
+      response.setHeader('www-authenticate', 'Bearer error="insufficient_scope", scope="secrets:read"');
+      json(response, 403, { detail: 'Forbidden' });
+    };
+    expect(await cli.run(['key', 'whoami'])).toMatchObject({
+      code: 4,
+      err: 'Error: The key lacks the scope secrets:read.\n',
+    });
+  });
+
   it('is told as JSON on request', async () => {
     const detail = [{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: {} }];
     double.answer = (_, response) => json(response, 422, { detail });

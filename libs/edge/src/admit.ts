@@ -118,7 +118,7 @@ function recognise(
       if (scope === 'public') goOn(admission.anonymous(request), request, reply, done);
       else if (actor && mayEnter(actor, scope, request))
         goOn(admission.recognised(request, reply), request, reply, done);
-      else done(new Forbidden());
+      else done(actor && !allows(actor, scope) ? Forbidden.without(scope) : new Forbidden());
     },
     (error: Error) => {
       const limited = admission.refused(request, error);

@@ -53,11 +53,10 @@ describe('The server', () => {
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     });
 
-    it('no key without the scope', async () => {
-      expect(await ask(ONE, { method: 'DELETE' }, 'reader')).toMatchObject({
-        status: 403,
-        body: { detail: 'Forbidden' },
-      });
+    it('no key without the scope, which it names', async () => {
+      const answer = await ask(ONE, { method: 'DELETE' }, 'reader');
+      expect(answer).toMatchObject({ status: 403, body: { detail: 'Forbidden' } });
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="write"');
     });
 
     it('no route that declares no scope: it does not start', async () => {

@@ -42,8 +42,13 @@ export class Unauthorized extends HttpProblem {
 
 /** The key may not do this. `members` are added to the answer. */
 export class Forbidden extends HttpProblem {
-  constructor(detail = 'Forbidden', members: Readonly<Record<string, unknown>> = {}) {
-    super(403, detail, { members });
+  constructor(detail = 'Forbidden', members: Readonly<Record<string, unknown>> = {}, headers: More['headers'] = {}) {
+    super(403, detail, { members, headers });
+  }
+
+  /** Returns an error whose answer names the scope that the key lacks, in the header of RFC 6750. */
+  static without(scope: string): Forbidden {
+    return new Forbidden(undefined, {}, { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` });
   }
 }
 

@@ -28,6 +28,8 @@ export function refusal(message: IncomingMessage, text: string, base: string): F
   if (unlisted > 0) lines.push(`… and ${unlisted} more.`);
   if (status === 412) lines[0] = 'It has changed: this is not its edition any more. Read it again first.';
   if (status === 401) lines[0] = `The key is not accepted: ${lines[0]}.`;
+  const scope = /scope="([\w:]+)"/.exec(headers['www-authenticate'] ?? '')?.[1];
+  if (status === 403 && scope !== undefined) lines[0] = `The key lacks the scope ${scope}.`;
   const { error, detail } = answer as { error?: unknown; detail: unknown };
   if (error === 'org_scoped_key_requires_workspace') lines[0] = 'The key needs --workspace or FAIRLEAD_WORKSPACE.';
   return new Refusal(status, detail, lines.join('\n'));

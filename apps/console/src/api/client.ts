@@ -1,6 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { components, paths } from '../../generated/api';
 import { attendance } from './attended';
+import { ApiError, refusal } from './errors';
 import { parseLossless } from './lossless';
 
 export type Schemas = components['schemas'];
@@ -8,16 +9,7 @@ export type Comparison = Schemas['Comparison'];
 export type Session = Schemas['Session'];
 export type ConsoleSession = Schemas['ConsoleSession'];
 
-/** An error answer of the service: its own sentence, and the id of the request. */
-export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    detail: string,
-    readonly requestId: string | null,
-  ) {
-    super(detail);
-  }
-}
+export { ApiError };
 
 let workspace = '-';
 /** Names the workspace of all requests; `-` is that of the session. */
@@ -29,9 +21,13 @@ function ownHeaders(): Record<string, string> {
   return { ...attendance(), ...(workspace !== '-' && { 'x-tenant-id': workspace }) };
 }
 
+const SESSION = '/v1/console/session';
+
 const inWorkspace: Middleware = {
-  onRequest({ request }) {
-    for (const [name, value] of Object.entries(ownHeaders())) request.headers.set(name, value);
+  onRequest({ request, schemaPath }) {
+    // The session is there before any workspace is chosen, and tells which ones there are.
+    const headers = schemaPath === SESSION ? attendance() : ownHeaders();
+    for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
     return request;
   },
 };
@@ -49,7 +45,7 @@ interface Answered {
 export async function answered<T extends Answered>(asked: Promise<T>): Promise<NonNullable<T['data']>> {
   const { data, error, response } = await asked;
   if (response.ok) return data as NonNullable<T['data']>;
-  throw new ApiError(response.status, sentence(error, response), response.headers.get('x-request-id'));
+  throw refused(response, error);
 }
 
 /** The body of a success, its `ETag`, what the service warns of, and whether a list goes on after it. @throws ApiError */
@@ -93,10 +89,9 @@ export function upload(path: string, body: Blob, { signal, onSent }: Upload): Pr
     request.onerror = () => reject(new TypeError('The connection is gone.'));
     request.onabort = () => reject(signal.reason as Error);
     request.onload = () => {
-      const { status, statusText, responseText } = request;
+      const { status, responseText } = request;
       if (status < 300) return resolve();
-      const detail = sentence(json(responseText), { status, statusText });
-      reject(new ApiError(status, detail, request.getResponseHeader('x-request-id')));
+      reject(refusal(status, (name) => request.getResponseHeader(name), json(responseText)));
     };
     signal.addEventListener('abort', () => request.abort());
     request.send(body);
@@ -107,7 +102,11 @@ async function lossless(path: string, init: RequestInit): Promise<unknown> {
   const response = await fetch(path, init);
   const text = await response.text();
   if (response.ok) return parseLossless(text);
-  throw new ApiError(response.status, sentence(json(text), response), response.headers.get('x-request-id'));
+  throw refused(response, json(text));
+}
+
+function refused({ status, headers }: Response, body: unknown): ApiError {
+  return refusal(status, (name) => headers.get(name), body);
 }
 
 function json(text: string): unknown {
@@ -116,11 +115,4 @@ function json(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function sentence(error: unknown, { status, statusText }: Pick<Response, 'status' | 'statusText'>): string {
-  const detail = (error as { detail?: unknown } | undefined)?.detail;
-  if (typeof detail === 'string') return detail;
-  const [first] = Array.isArray(detail) ? (detail as { msg?: string; loc?: unknown[] }[]) : [];
-  return first?.msg ? `${first.loc?.join('.') ?? ''}: ${first.msg}` : `The service answered ${status} ${statusText}.`;
 }

@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
 import { ago, plain, whole } from './format';
 import css from './parts.module.css';
 
@@ -64,19 +64,68 @@ function inProse(time: string): string {
   return time === 'now' ? 'just now' : `${time} ago`;
 }
 
-/** An error, in the service's own words. */
-export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
-  const { status, requestId } = error as Error & { status?: number; requestId?: string | null };
+interface Refused extends Error {
+  readonly status?: number;
+  readonly requestId?: string | null;
+  readonly more?: { readonly scope?: string; readonly retryAfter?: number };
+}
+
+interface ProblemProps {
+  readonly error: Error;
+  readonly retry?: () => void;
+  /** Words for what a key may lack a scope for, such as `read the audit log`. */
+  readonly reading?: string;
+}
+
+/** An error, as a sentence. */
+export function Problem({ error, retry, reading }: ProblemProps) {
+  const { status, requestId, more } = error as Refused;
+  const scope = more?.scope;
+  const sentence =
+    status === undefined
+      ? 'The service cannot be reached.'
+      : status === 403 && reading !== undefined
+        ? `This key may not ${reading}${scope === undefined ? '' : `: it needs the scope ${scope}`}.`
+        : error.message;
   return (
     <div className={css.problem} role="alert">
-      <p>{status === undefined ? 'The service cannot be reached.' : error.message}</p>
+      <p>
+        <Text>{sentence}</Text>
+      </p>
       {requestId && (
         <p className={css.note}>
           Request <code>{requestId}</code>
         </p>
       )}
+      {retry && more?.retryAfter !== undefined && <Countdown of={error} seconds={more.retryAfter} onEnd={retry} />}
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>
+  );
+}
+
+/** Tries again by itself when the service said that it may be asked again; whoever hears the page hears no numbers. */
+function Countdown({ of, seconds, onEnd }: { of: Error; seconds: number; onEnd: () => void }) {
+  const [left, setLeft] = useState(seconds);
+  const end = useRef(onEnd);
+  end.current = onEnd;
+  useEffect(() => {
+    const until = Date.now() + Math.max(seconds, 1) * 1000;
+    const look = () => {
+      const rest = Math.ceil((until - Date.now()) / 1000);
+      setLeft(Math.max(rest, 0));
+      if (rest > 0) return;
+      clearInterval(timer);
+      end.current();
+    };
+    const timer = setInterval(look, 250);
+    look();
+    return () => clearInterval(timer);
+  }, [of, seconds]);
+  return (
+    <p className={css.note}>
+      <span aria-hidden="true">{left > 0 ? `Trying again in ${left} s.` : 'Trying again …'}</span>
+      <Unseen>It is tried again by itself.</Unseen>
+    </p>
   );
 }
 

@@ -212,6 +212,95 @@ inBrowser('The frame of the console', () => {
     await visitor.close();
   });
 
+  it('is drawn before it is known who is signed in, and counts down while the service is away', async () => {
+    const visitor = await walk.openIn(page.context());
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await visitor.route('**/v1/console/session', async (route) => {
+      await held;
+      const headers = { 'retry-after': '3', 'x-request-id': 'request-of-the-frame' };
+      return route.fulfill({ status: 503, headers, json: { detail: 'The service is starting.' } });
+    });
+    await visitor.goto('/o/-/keys');
+    await visitor.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' }).waitFor();
+    await visitor.getByRole('progressbar', { name: 'Loading' }).waitFor();
+    expect(await walk.faults(visitor)).toEqual([]);
+    answer();
+    await visitor.getByRole('heading', { level: 1, name: 'The page cannot be shown' }).waitFor();
+    await visitor.getByText(/^Trying again in [1-3] s/).waitFor();
+    const problem = visitor.getByRole('alert');
+    await problem.getByText('The service is starting.').waitFor();
+    await problem.getByText('request-of-the-frame').waitFor();
+    await visitor.unroute('**/v1/console/session');
+    await visitor.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+
+    const busy = { status: 503, headers: { 'retry-after': '60' }, json: { detail: 'Busy.' } };
+    await visitor.route('**/api/v1/api-key', (route) => route.fulfill(busy));
+    await visitor.reload();
+    await visitor.getByText(/^Trying again in (60|5\d) s/).waitFor();
+    expect(await walk.looks(visitor)).toEqual([]);
+    await visitor.unroute('**/api/v1/api-key');
+    await tabTo(visitor.getByRole('button', { name: 'Try again' }));
+    await visitor.keyboard.press('Enter');
+    await visitor.getByRole('region', { name: 'API keys' }).waitFor();
+    await visitor.close();
+  });
+
+  it('says of whatever does not exist that it does not, on a page of its own', async () => {
+    const none = crypto.randomUUID();
+    const { path: shown } = ways.find(({ path }) => path.includes('compare?'))!;
+    const dataset = shown.split('/compare')[0]!;
+    const missing: readonly (readonly [path: string, thing: string])[] = [
+      [`/o/-/datasets/${none}`, 'dataset'],
+      ['/o/-/datasets/no-id?tab=examples', 'dataset'],
+      [`${dataset}/compare?selectedSessions=${none}`, 'experiment'],
+      [`${dataset}/e/${none}`, 'row'],
+      [`/o/-/projects/p/${none}`, 'experiment or project'],
+      [`/o/-/projects/p/${none}/r/${none}`, 'run'],
+      [`/o/-/host/deployments/${none}`, 'deployment'],
+      [`/o/-/webhooks/${none}`, 'webhook'],
+      [`/public/${none}/d`, 'shared dataset'],
+      [`/public/${none}/r`, 'shared run'],
+      [`/public/${none}/compare`, 'shared comparison'],
+      [`/public/${none}/shared-run`, 'shared run'],
+      [`/o/${none}/experiments`, 'workspace'],
+      ['/o/no-id/experiments', 'workspace'],
+    ];
+    await inTurn(missing, async ([path, thing]) => {
+      const visitor = await walk.openIn(page.context());
+      await visitor.goto(path);
+      await visitor.getByRole('heading', { level: 1, name: `There is no such ${thing}`, exact: true }).waitFor();
+      await visitor.getByRole('link', { name: 'Fairlead, experiments' }).waitFor();
+      await settled(visitor);
+      expect([path, await visitor.locator('main :is(table, nav)').count()]).toEqual([path, 0]);
+      expect(await visitor.locator('main').innerText()).not.toMatch(/should|path\.|query\./);
+      await visitor.close();
+    });
+    await page.goto(`/o/-/datasets/${none}`);
+    await page.getByRole('alert').getByText('Request', { exact: false }).last().waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+  });
+
+  it('names the scope that a key lacks', async () => {
+    const { key } = await installation.ask('POST', '/api/v1/api-key', { description: 'reads', scopes: ['read'] });
+    const reader = await walk.open();
+    await reader.goto('/login');
+    await reader.getByLabel('API key').fill(key);
+    await reader.keyboard.press('Enter');
+    await reader.waitForURL('**/o/-/experiments');
+    for (const [path, words] of [
+      ['audit', 'read the audit log'],
+      ['keys', 'see the keys of this workspace'],
+    ]) {
+      await reader.goto(`/o/-/${path}`);
+      await reader.getByRole('alert').getByText(`This key may not ${words}: it needs the scope admin.`).waitFor();
+    }
+    await reader.goto('/o/-/audit');
+    await settled(reader);
+    expect(await walk.looks(reader)).toEqual([]);
+    await reader.context().close();
+  });
+
   it('stays around a page that fails, and shows the page when that is over', async () => {
     const visitor = await walk.openIn(page.context());
     await visitor.route('**/api/v1/api-key', (route) => route.fulfill({ json: {} }));

@@ -42,7 +42,7 @@ export class SignIn {
 
   private async beginWith(key: ApiKeyEntity | undefined, named?: string): Promise<Beginning> {
     if (!key || !isLive(key)) throw new Unauthorized();
-    if (!effectiveScopes(key.scopes).has('read')) throw new Forbidden();
+    if (!effectiveScopes(key.scopes).has('read')) throw Forbidden.without('read');
     const tenantId = named ?? key.tenant_id ?? (await this.tenants.list(key.organization_id, false))[0]?.id;
     if (tenantId === undefined) throw new Forbidden('The organisation of this key has no workspace yet.');
     await this.workspaces.requireWorking(tenantId);

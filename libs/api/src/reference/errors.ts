@@ -46,7 +46,11 @@ interface ErrorAnswer {
 export const ERRORS: Readonly<Record<string, ErrorAnswer>> = {
   400: { name: 'BadRequest', when: 'The request breaks a rule, which `detail` states.' },
   401: { name: 'Unauthorized', when: 'The key is missing, unknown, expired or revoked.' },
-  403: { name: 'Forbidden', when: 'The key lacks the scope, or `X-Tenant-Id` has to name the workspace.' },
+  403: {
+    name: 'Forbidden',
+    when: 'The key lacks the scope, which `WWW-Authenticate` names, or `X-Tenant-Id` has to name the workspace.',
+    headers: ['WWW-Authenticate'],
+  },
   404: { name: 'NotFound', when: 'The workspace has no such thing.' },
   408: { name: 'RequestTimeout', when: 'The body came too slowly, or stopped.' },
   409: { name: 'Conflict', when: 'The state of the resource does not allow the change.', headers: ['x-should-retry'] },

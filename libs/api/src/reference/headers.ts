@@ -52,5 +52,9 @@ export const HEADERS = {
   'Content-Disposition': { description: 'The name of the file.', schema: string },
   'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'integer' } },
   'x-should-retry': { description: '`false`: sending the same again is of no use.', schema: string },
+  'WWW-Authenticate': {
+    description: '`Bearer error="insufficient_scope", scope="…"` when the key lacks the scope of the route.',
+    schema: string,
+  },
   'x-error-count': { description: 'The number of problems, listed or not.', schema: { type: 'integer' } },
 } as const;

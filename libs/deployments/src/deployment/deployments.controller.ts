@@ -239,7 +239,7 @@ export class DeploymentsController {
 
   /** The deployment as it is, with the values of its secrets; the reading is recorded. */
   private async revealed(context: CommandContext, id: string, isPast: boolean, reply: FastifyReply) {
-    if (!allows(context.actor, 'secrets:read')) throw new Forbidden();
+    if (!allows(context.actor, 'secrets:read')) throw Forbidden.without('secrets:read');
     if (isPast) throw new BadRequest('Send include_secrets without at and version: secrets are shown as they are now.');
     const { state, version } = await this.commands.find(context.tenantId, id);
     const values = await this.secretStore.open(state, state.secrets, version, context.metadata);

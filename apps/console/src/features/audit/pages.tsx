@@ -1,6 +1,8 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ApiError } from '../../api/errors';
 import { merged, useAddress } from '../../ui/address';
+import { ErrorPage } from '../../ui/error-page';
 import { Filters, Pick, Typed } from '../../ui/form';
 import { middle } from '../../ui/format';
 import { List, More, Nothing } from '../../ui/list';
@@ -37,6 +39,9 @@ export function AuditPage() {
       setSaving(error as Error);
     }
   };
+  if (log.error instanceof ApiError && log.error.status === 403) {
+    return <ErrorPage error={log.error} thing="audit log" reading="read the audit log" />;
+  }
   return (
     <Page
       title="Audit log"

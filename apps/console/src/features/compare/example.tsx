@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { answered, api, type Comparison, type Schemas } from '../../api/client';
+import { ErrorPage } from '../../ui/error-page';
 import { duration, figure } from '../../ui/format';
 import { Page, Problem, Sign, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
@@ -31,6 +32,15 @@ export function ExamplePage() {
   const experiments = selectedSessions?.split(',').filter(Boolean) ?? newest.data ?? [];
   useTitle('Row');
   const error = example.error ?? newest.error;
+  if (error && !example.data) {
+    return (
+      <ErrorPage error={error} thing="row" retry={() => void (example.error ? example : newest).refetch()}>
+        <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }}>
+          The dataset
+        </Link>
+      </ErrorPage>
+    );
+  }
   return (
     <Page
       title={
@@ -43,7 +53,7 @@ export function ExamplePage() {
       }
     >
       {error && <Problem error={error} retry={() => void example.refetch()} />}
-      {!example.data && !error && <Skeleton />}
+      {!example.data && <Skeleton />}
       {example.data && (
         <div className={css.example}>
           <Values values={{ Input: example.data.inputs, Reference: example.data.outputs ?? null }} />

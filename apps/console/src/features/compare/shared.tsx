@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router';
-import { Page, Problem, Skeleton } from '../../ui/parts';
+import { ErrorPage } from '../../ui/error-page';
+import { Page, Skeleton } from '../../ui/parts';
 import { LinkNote } from '../../ui/share';
 import css from './compare.module.css';
 import { useLink } from './data';
@@ -12,13 +13,11 @@ const SEARCHED = ['inputs', 'reference_outputs', 'outputs', 'errors'];
 export function SharedComparePage() {
   const { token } = useParams({ from: '/public/$token/compare' });
   const { data, error, refetch } = useLink(token);
+  if (error && !data) {
+    return <ErrorPage error={error} thing="shared comparison" retry={() => void refetch()} />;
+  }
   if (!data?.dataset_id) {
-    return (
-      <Page title="Shared comparison">
-        {error ? <Problem error={error} retry={() => void refetch()} /> : <Skeleton />}
-        {data && <p>This link shows a run, no comparison.</p>}
-      </Page>
-    );
+    return <Page title="Shared comparison">{data ? <p>This link shows a run, no comparison.</p> : <Skeleton />}</Page>;
   }
   return (
     <CompareView

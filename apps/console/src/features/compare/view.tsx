@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo } from 'react';
-import { ApiError } from '../../api/client';
 import { useAddress } from '../../ui/address';
+import { ErrorPage } from '../../ui/error-page';
 import { middle, signed, whole } from '../../ui/format';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { RefusedItems } from '../../ui/refused';
@@ -103,6 +103,17 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
 
   const compared = [...(data?.keys ?? []), ...labelTests(categories)];
   const { tests, alarms, surviving } = correct(compared);
+  if (comparison.error && !data) {
+    return (
+      <ErrorPage
+        error={comparison.error}
+        thing={alone ? 'experiment' : 'comparison'}
+        retry={() => void comparison.refetch()}
+      >
+        {crumb}
+      </ErrorPage>
+    );
+  }
   return (
     <Page
       title={
@@ -125,7 +136,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
     >
       {note}
       {comparison.error && <Problem error={comparison.error} retry={() => void comparison.refetch()} />}
-      {!data && !(comparison.error instanceof ApiError) && <Skeleton rows={10} />}
+      {!data && <Skeleton rows={10} />}
       {data && (
         <>
           <p className={css.summary}>

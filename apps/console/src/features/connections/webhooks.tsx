@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { answered, api, type Schemas } from '../../api/client';
 import { Action } from '../../ui/action';
 import { merged, useAddress } from '../../ui/address';
+import { ErrorPage } from '../../ui/error-page';
 import { Filters, Pick } from '../../ui/form';
 import { middle } from '../../ui/format';
 import { Facts, List, More, Nothing } from '../../ui/list';
@@ -160,6 +161,15 @@ export function WebhookPage() {
   const items = deliveries.data?.pages.flatMap(({ resources }) => resources) ?? [];
   const url = hook.data?.url ?? 'Webhook';
   useTitle(url);
+  if (hook.error && !hook.data) {
+    return (
+      <ErrorPage error={hook.error} thing="webhook" retry={() => void hook.refetch()}>
+        <Link to="/o/$w/webhooks" params={{ w }}>
+          All webhooks
+        </Link>
+      </ErrorPage>
+    );
+  }
   return (
     <Page
       title={
@@ -192,7 +202,7 @@ export function WebhookPage() {
     >
       {hook.error && <Problem error={hook.error} retry={() => void hook.refetch()} />}
       {write.error && <Problem error={write.error} />}
-      {!hook.data && !hook.error && <Skeleton />}
+      {!hook.data && <Skeleton />}
       {hook.data && (
         <Facts
           facts={{

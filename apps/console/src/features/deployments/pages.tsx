@@ -3,6 +3,7 @@ import { Suspense, useState } from 'react';
 import { ApiError } from '../../api/client';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
+import { ErrorPage } from '../../ui/error-page';
 import { late } from '../../ui/late';
 import { Tabs } from '../../ui/list';
 import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
@@ -50,7 +51,24 @@ export function DeploymentPage() {
   useTitle(name);
   const tab = search.tab ?? 'overview';
   const shown = deployment && { deployment, etag: found.data?.etag, revisions: all };
-  const gone = !shown && found.error instanceof ApiError && found.error.status === 404;
+  const gone = !shown && found.error instanceof ApiError && found.error.more.isUnknown;
+  if (found.error && !shown && !(gone && tab === 'history')) {
+    return (
+      <ErrorPage error={found.error} thing="deployment" retry={() => void found.refetch()}>
+        <Link to="/o/$w/host/deployments" params={{ w }}>
+          All deployments
+        </Link>
+        {gone && (
+          <>
+            {' · '}
+            <Link to="." search={{ tab: 'history' }}>
+              The history of what was deleted
+            </Link>
+          </>
+        )}
+      </ErrorPage>
+    );
+  }
   return (
     <Page
       title={

@@ -1,4 +1,5 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { ErrorPage } from '../../ui/error-page';
 import { whole } from '../../ui/format';
 import { Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
@@ -81,6 +82,15 @@ export function DatasetPage() {
     experiments: `Experiments ${whole(dataset.data?.session_count ?? 0)}`,
     examples: `Examples ${whole(dataset.data?.example_count ?? 0)}`,
   };
+  if (dataset.error && !dataset.data) {
+    return (
+      <ErrorPage error={dataset.error} thing="dataset" retry={() => void dataset.refetch()}>
+        <Link to="/o/$w/datasets" params={{ w }}>
+          All datasets
+        </Link>
+      </ErrorPage>
+    );
+  }
   return (
     <Page
       title={
@@ -98,7 +108,7 @@ export function DatasetPage() {
           <Text>{dataset.data.description}</Text>
         </p>
       )}
-      {!dataset.error && <Tabs label="Parts of the dataset" tabs={tabs} current={tab} />}
+      <Tabs label="Parts of the dataset" tabs={tabs} current={tab} />
       {tab === 'examples' ? <Examples dataset={id} /> : null}
       {tab !== 'examples' && (
         <ExperimentTable

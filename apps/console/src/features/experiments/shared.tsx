@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { answered, api, type Session } from '../../api/client';
+import { ErrorPage } from '../../ui/error-page';
 import { duration, middle, percent, whole } from '../../ui/format';
 import { List, More, Nothing, Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
@@ -28,10 +29,13 @@ export function SharedDatasetPage() {
     experiments: `Experiments ${whole(dataset.data.session_count)}`,
     examples: `Examples ${whole(dataset.data.example_count ?? 0)}`,
   };
+  if (dataset.error && !dataset.data) {
+    return <ErrorPage error={dataset.error} thing="shared dataset" retry={() => void dataset.refetch()} />;
+  }
   return (
     <Page title={<Text>{name}</Text>}>
       {dataset.error && <Problem error={dataset.error} retry={() => void dataset.refetch()} />}
-      {!dataset.data && !dataset.error && <Skeleton />}
+      {!dataset.data && <Skeleton />}
       {dataset.data?.description && (
         <p className={css.description}>
           <Text>{dataset.data.description}</Text>

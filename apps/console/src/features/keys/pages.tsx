@@ -67,7 +67,9 @@ export function KeysPage() {
         </Action>
       }
     >
-      {keys.error && <Problem error={keys.error} retry={() => void keys.refetch()} />}
+      {keys.error && (
+        <Problem error={keys.error} reading="see the keys of this workspace" retry={() => void keys.refetch()} />
+      )}
       {!keys.data && !keys.error && <Skeleton />}
       {keys.data && <Keys keys={keys.data} onRevoke={setRevoked} />}
       <div className={css.gap} />

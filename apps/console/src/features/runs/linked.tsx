@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { answered, api, readShared } from '../../api/client';
+import { ErrorPage } from '../../ui/error-page';
 import { runName } from '../../ui/format';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { LinkNote } from '../../ui/share';
@@ -27,13 +28,15 @@ export function LinkedRunPage() {
   });
   const name = runName(run.data?.name, 'Shared run');
   useTitle(name);
-  const error = link.error ?? run.error;
+  if (link.error && !link.data) {
+    return <ErrorPage error={link.error} thing="shared run" retry={() => void link.refetch()} />;
+  }
   return (
     <Page title={<Text>{name}</Text>}>
       {link.data && <LinkNote hidden={link.data.hidden} until={link.data.expires_at} />}
-      {error && <Problem error={error} retry={() => void (link.error ? link.refetch() : run.refetch())} />}
+      {run.error && <Problem error={run.error} retry={() => void run.refetch()} />}
       {link.data && !id && <p>This link shows a comparison, no run.</p>}
-      {!run.data && !error && id !== null && <Skeleton />}
+      {!run.data && !run.error && id !== null && <Skeleton />}
       {run.data && <RunParts run={run.data} />}
     </Page>
   );

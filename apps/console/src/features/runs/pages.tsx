@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { answered, api, readLossless } from '../../api/client';
+import { ErrorPage } from '../../ui/error-page';
 import { duration, percent, runName, whole } from '../../ui/format';
 import { Facts, Section } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
@@ -18,11 +19,13 @@ export function ProjectPage() {
       answered(api.GET('/api/v1/sessions/{session_id}', { params: { path: { session_id: id } }, signal })),
   });
   useTitle(project.data?.name ?? 'Project');
-  if (project.error) {
+  if (project.error && !project.data) {
     return (
-      <Page title="Project">
-        <Problem error={project.error} retry={() => void project.refetch()} />
-      </Page>
+      <ErrorPage error={project.error} thing="experiment or project" retry={() => void project.refetch()}>
+        <Link to="/o/$w/experiments" params={{ w }}>
+          All experiments
+        </Link>
+      </ErrorPage>
     );
   }
   if (!project.data) {
@@ -64,6 +67,15 @@ export function RunPage() {
   const data = run.data as Record<string, unknown> | undefined;
   const name = runName(data?.name, 'Run');
   useTitle(name);
+  if (run.error && !data) {
+    return (
+      <ErrorPage error={run.error} thing="run" retry={() => void run.refetch()}>
+        <Link to="/o/$w/projects/p/$session" params={{ w, session }}>
+          Its project
+        </Link>
+      </ErrorPage>
+    );
+  }
   return (
     <Page
       title={
@@ -77,7 +89,7 @@ export function RunPage() {
       aside={data && !data.replaced_by && <Share what={{ kind: 'run', run_id: id }} />}
     >
       {run.error && <Problem error={run.error} retry={() => void run.refetch()} />}
-      {!data && !run.error && <Skeleton />}
+      {!data && <Skeleton />}
       {typeof data?.replaced_by === 'string' && (
         <>
           <p role="note">This run failed and was replaced when its row was filled.</p>

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { answered, api, readShared } from '../../api/client';
 import { merged } from '../../ui/address';
+import { ErrorPage } from '../../ui/error-page';
 import { runName } from '../../ui/format';
 import { More } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
@@ -30,6 +31,9 @@ export function SharedRunPage() {
   const data = run.data as Record<string, unknown> | undefined;
   const name = runName(data?.name, 'Shared run');
   useTitle(name);
+  if (run.error && !data && chosen === undefined) {
+    return <ErrorPage error={run.error} thing="shared run" retry={() => void run.refetch()} />;
+  }
   return (
     <Page title={<Text>{name}</Text>}>
       <div className={css.trace}>

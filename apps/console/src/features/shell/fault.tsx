@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
-import { ApiError } from '../../api/client';
-import { Button, Page, Problem, useTitle } from '../../ui/parts';
+import { Button, Page, useTitle } from '../../ui/parts';
 import css from '../../ui/parts.module.css';
 
 /** The page in the place of one that failed. The frame around it stays. */
@@ -17,15 +16,11 @@ export function Fault({ error, reset }: ErrorComponentProps) {
   };
   return (
     <Page title="This page cannot be shown">
-      {error instanceof ApiError ? (
-        <Problem error={error} retry={retry} />
-      ) : (
-        <div className={css.problem} role="alert">
-          <p>The console failed while it showed this page. Nothing was changed in the service.</p>
-          <p className={css.note}>{error instanceof Error ? error.message : String(error)}</p>
-          <Button onClick={retry}>Try again</Button>
-        </div>
-      )}
+      <div className={css.problem} role="alert">
+        <p>The console failed while it showed this page. Nothing was changed in the service.</p>
+        <p className={css.note}>{error instanceof Error ? error.message : String(error)}</p>
+        <Button onClick={retry}>Try again</Button>
+      </div>
     </Page>
   );
 }

@@ -36,8 +36,9 @@ export function Login() {
       setBusy(false);
     }
   };
+  const isKnown = session.data !== undefined || session.error !== null;
   useEffect(() => {
-    if (began.current) return;
+    if (began.current || !isKnown) return;
     began.current = true;
     const code = taken;
     taken = undefined;
@@ -61,7 +62,7 @@ export function Login() {
         <label htmlFor="key">API key</label>
         <input id="key" name="key" type="password" autoComplete="off" spellCheck={false} disabled={busy} autoFocus />
         <p role="alert" className={css.problem}>
-          {problem === 'Invalid token' ? 'This key is not known here.' : problem}
+          {problem}
         </p>
         <Button kind="main" type="submit" disabled={busy}>
           {busy ? 'Signing in …' : 'Sign in'}

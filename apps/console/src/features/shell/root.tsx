@@ -1,6 +1,6 @@
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useSession } from '../../api/session';
-import { Page, Problem, useTitle } from '../../ui/parts';
+import { Page, useTitle } from '../../ui/parts';
 import { Login } from './login';
 import css from './shell.module.css';
 
@@ -15,12 +15,8 @@ export function Root() {
 }
 
 function SignedIn({ login }: { login: boolean }) {
-  const session = useSession();
-  // What was answered before stays: a page and what is written in it outlast a service that is away for a while.
-  if (session.data === undefined) {
-    return session.error && <Problem error={session.error} retry={() => void session.refetch()} />;
-  }
-  return session.data === null || login ? <Login /> : <Outlet />;
+  // Until it is known who is signed in, the frame stands alone.
+  return useSession().data === null || login ? <Login /> : <Outlet />;
 }
 
 /** Page in the place of one that does not exist. */

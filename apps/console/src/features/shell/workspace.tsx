@@ -1,8 +1,9 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { setWorkspace } from '../../api/client';
 import { useSession, useSigning } from '../../api/session';
+import { ErrorPage } from '../../ui/error-page';
 import { plain } from '../../ui/format';
-import { Button, Text } from '../../ui/parts';
+import { Button, Page, Skeleton, Text, Unseen, useTitle } from '../../ui/parts';
 import { Keyboard } from './keyboard';
 import { Live } from './live';
 import { Mark } from './login';
@@ -13,11 +14,12 @@ import { ThemeChoice } from './theme-choice';
 export function Workspace() {
   const { w } = useParams({ from: '/o/$w' });
   setWorkspace(w);
-  const session = useSession().data!;
+  const query = useSession();
+  const session = query.data;
   const navigate = useNavigate();
   const { signOut } = useSigning();
-  const current = w === '-' ? session.workspace_id : w;
-  const named = session.workspaces.find(({ id }) => id === current);
+  const current = w === '-' ? session?.workspace_id : w;
+  const named = session?.workspaces.find(({ id }) => id === current);
   return (
     <div className={css.frame}>
       <a href="#content" className={css.skip}>
@@ -54,12 +56,13 @@ export function Workspace() {
         </nav>
         <div className={css.who}>
           <Keyboard w={w} />
-          {session.workspaces.length > 1 ? (
+          {session && session.workspaces.length > 1 ? (
             <select
               aria-label="Workspace"
               value={current}
               onChange={(event) => void navigate({ to: '/o/$w/experiments', params: { w: event.target.value } })}
             >
+              {!named && <option value={current}>No such workspace</option>}
               {session.workspaces.map(({ id, display_name }) => (
                 <option key={id} value={id}>
                   {plain(display_name)}
@@ -68,23 +71,56 @@ export function Workspace() {
             </select>
           ) : (
             <span className={css.workspace}>
-              <Text>{named?.display_name ?? 'Workspace'}</Text>
+              <Text>{named?.display_name ?? (session ? 'Workspace' : '')}</Text>
             </span>
           )}
           <ThemeChoice />
           <Button
             kind="quiet"
+            disabled={!session}
             onClick={() => void signOut()}
-            title={`${session.key.description} (${session.key.short_key})`}
+            title={session ? `${session.key.description} (${session.key.short_key})` : undefined}
           >
             Sign out
           </Button>
         </div>
       </header>
       <div className={css.content}>
-        <Live workspace={current} />
-        <Outlet key={w} />
+        {named ? (
+          <>
+            <Live workspace={named.id} />
+            <Outlet key={w} />
+          </>
+        ) : session ? (
+          <NoWorkspace />
+        ) : (
+          <NotYet error={query.error} retry={() => void query.refetch()} />
+        )}
       </div>
     </div>
+  );
+}
+
+function NoWorkspace() {
+  useTitle('No such workspace');
+  return (
+    <Page title="There is no such workspace">
+      <p>It was removed, or this key does not open it.</p>
+      <p>
+        <Link to="/o/$w/experiments" params={{ w: '-' }}>
+          Go to the workspace of this key
+        </Link>
+      </p>
+    </Page>
+  );
+}
+
+/** The content before it is known who is signed in. */
+function NotYet({ error, retry }: { error: Error | null; retry: () => void }) {
+  if (error) return <ErrorPage error={error} thing="page" retry={retry} />;
+  return (
+    <Page title={<Unseen>Loading</Unseen>}>
+      <Skeleton />
+    </Page>
   );
 }
