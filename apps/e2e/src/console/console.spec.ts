@@ -19,7 +19,13 @@ async function uploadRows(name: string, second: number, dataset?: string, set = 
     inputs: { question: `question ${n}` },
     expected_outputs: { answer: `the answer to ${n}` },
     actual_outputs: { answer: `the ${name} answer to ${n}`, steps: [{ ms: 100 * n + second }] },
-    evaluation_scores: [{ key: 'correct', score: n === 1 ? 1 : second }],
+    evaluation_scores: [
+      {
+        ...{ key: 'correct', score: n === 1 ? 1 : second },
+        ...(name === 'next' && { comment: `because of ${n}`, correction: `what ${n} should have been` }),
+        feedback_source: { type: 'model', metadata: { model: 'judge' } },
+      },
+    ],
   }));
   const named =
     dataset === undefined ? { dataset_name: `compared ${set}` } : { dataset_name: undefined, dataset_id: dataset };
@@ -94,9 +100,13 @@ inBrowser('The console', () => {
     await expectRows(1);
     await page.getByRole('button', { name: 'Open row 1' }).click();
     const panel = page.getByRole('complementary', { name: 'Row' });
-    await panel.getByText('steps[0].ms').waitFor();
+    await panel.getByRole('region', { name: 'Differences of the output' }).getByText('steps[0].ms').waitFor();
     expect(await panel.locator('del').allTextContents()).toContain('base');
     expect(await panel.locator('ins').allTextContents()).toContain('next');
+    await panel.getByText('because of 2').waitFor();
+    await panel.getByText('what 2 should have been').waitFor();
+    await panel.getByText('by a model (model judge)').first().waitFor();
+    await page.getByRole('gridcell').getByText('because of 2').first().waitFor();
     expect(await faults()).toEqual([]);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
@@ -263,7 +273,10 @@ inBrowser('The console', () => {
     await page.getByRole('button', { name: 'Open row 1' }).click();
     await page.getByText('Scores are means of 3 runs').waitFor();
     await page.keyboard.press('f');
-    await page.getByText('means of 3 runs, of which this is the newest').waitFor();
+    const repetitions = page.getByRole('region', { name: 'Repetitions' });
+    await repetitions.getByRole('row', { name: 'Mean ± spread 0.333 ± 0.577' }).waitFor();
+    await repetitions.getByRole('button', { name: 'Run 3' }).click();
+    await repetitions.getByRole('button', { name: 'Run 3', pressed: true }).waitFor();
     expect(await walk.looks(page)).toEqual([]);
   });
 
@@ -320,7 +333,7 @@ inBrowser('The console', () => {
     await stranger.getByRole('button', { name: '1 worse' }).click();
     await stranger.getByRole('button', { name: 'Open row 1' }).click();
     const panel = stranger.getByRole('complementary', { name: 'Row' });
-    await panel.getByText('steps[0].ms').waitFor();
+    await panel.getByRole('region', { name: 'Differences of the output' }).getByText('steps[0].ms').waitFor();
     expect(await walk.faults(stranger)).toEqual([]);
     expect(await stranger.content()).not.toContain('question 2');
     await dialog.getByRole('button', { name: /^Delete the link/ }).click();

@@ -19,6 +19,8 @@ export interface Asked {
   readonly rows?: string;
   readonly q?: string;
   readonly sort?: string;
+  /** The key whose comments the rows have. */
+  readonly comments?: string;
 }
 
 /** The workspace, or the token of a share link, that the address names; one of them undefined. */
@@ -29,7 +31,8 @@ function usePlace() {
 
 function useAsk() {
   const { w, token } = usePlace();
-  const ask = async ({ dataset, experiments, baseline, rows, q, sort }: Asked, page: object, signal: AbortSignal) => {
+  const ask = async (asked: Asked, page: object, signal?: AbortSignal) => {
+    const { dataset, experiments, baseline, rows, q, sort, comments } = asked;
     const query = {
       // A link says itself what it compares.
       ...(token === undefined && { experiments: experiments.join(',') }),
@@ -37,6 +40,7 @@ function useAsk() {
       ...(rows !== undefined && { rows: [rows] }),
       ...(q !== undefined && { q }),
       ...(sort !== undefined && { sort }),
+      ...(comments !== undefined && { comments: [comments] }),
       ...page,
     };
     const asking =
@@ -86,10 +90,13 @@ export function useRowPages(asked: Asked, pages: readonly number[], stamp: numbe
   const queries = useQueryClient();
   const { dataset, experiments, baseline, rows, q, sort } = asked;
   const key = ['rows', w, dataset, experiments.join(), baseline, rows, q, sort];
+  /** A page that differs only in its comments, or is older. */
+  const before = (page: number) =>
+    [stamp, stamp - 1].flatMap((one) => queries.getQueriesData<Comparison>({ queryKey: [...key, page, one] }));
   return useQueries({
     queries: pages.map((page) => ({
-      queryKey: [...key, page, stamp],
-      placeholderData: () => queries.getQueryData<Comparison>([...key, page, stamp - 1]),
+      queryKey: [...key, page, stamp, asked.comments],
+      placeholderData: () => before(page).find(([, data]) => data !== undefined)?.[1],
       queryFn: ({ signal }: { signal: AbortSignal }) => ask(asked, { offset: page * PAGE, limit: PAGE }, signal),
       staleTime: KEPT_MS,
       gcTime: KEPT_MS,
@@ -104,6 +111,36 @@ export function useRowAround(asked: Asked, example: string) {
   return useQuery({
     queryKey: ['row', w, dataset, experiments.join(), baseline, rows, sort, example],
     queryFn: ({ signal }) => ask(asked, { around: example, limit: 1 }, signal),
+  });
+}
+
+export type RowRuns = Schemas['RowRuns'];
+export type RowRun = RowRuns['experiments'][number]['runs'][number];
+export type Given = RowRun['feedback'][number];
+
+/** The runs of a row in each experiment, repetitions one by one, with the feedback on them. */
+export function useRowRuns({ dataset, experiments }: Asked, example: string) {
+  const { w, token } = usePlace();
+  return useQuery({
+    queryKey: ['row runs', w, dataset, experiments.join(), example],
+    queryFn: ({ signal }): Promise<RowRuns> =>
+      token === undefined
+        ? answered(
+            api.GET('/api/v1/datasets/{dataset_id}/compare/rows/{example_id}', {
+              params: {
+                path: { dataset_id: dataset, example_id: example },
+                query: { experiments: experiments.join(',') } as never,
+              },
+              signal,
+            }),
+          )
+        : answered(
+            api.GET('/api/v1/public/{link_token}/link/comparison/rows/{example_id}', {
+              params: { path: { link_token: token, example_id: example } },
+              signal,
+              credentials: 'omit',
+            }),
+          ),
   });
 }
 

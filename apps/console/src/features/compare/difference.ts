@@ -1,8 +1,8 @@
-import { diffWordsWithSpace } from 'diff';
+import { type Change, diffLines, diffWordsWithSpace } from 'diff';
 import { SourceNumber } from '../../api/lossless';
 
 /** A stretch of text that both have, or only one of them. */
-interface Stretch {
+export interface Stretch {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
 }
@@ -21,7 +21,15 @@ const MOST_MEMBERS = 500;
 /** The difference of two texts by words; undefined when they are too long or too different to be marked. */
 export function words(before: string, after: string): Stretch[] | undefined {
   if (before.length + after.length > MOST_CHARACTERS) return undefined;
-  const parts = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });
+  return stretches(diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS }));
+}
+
+/** The difference of two texts by lines; undefined when they are too different to be marked. */
+export function lines(before: string, after: string): Stretch[] | undefined {
+  return stretches(diffLines(before, after, { maxEditLength: MOST_EDITS }));
+}
+
+function stretches(parts: readonly Change[] | undefined): Stretch[] | undefined {
   return parts?.map(({ added, removed, value }) => ({
     kind: added ? 'added' : removed ? 'removed' : 'same',
     text: value,

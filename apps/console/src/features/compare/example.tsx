@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { answered, api, type Comparison, type Schemas } from '../../api/client';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, figure } from '../../ui/format';
-import { Page, Problem, Sign, Skeleton, Text, useTitle } from '../../ui/parts';
+import { LongText, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
-import { type ComparedRow, useExample, useRowAround } from './data';
+import { type ComparedRow, type RowRuns, useExample, useRowAround, useRowRuns, useRun } from './data';
+import { Change, Feedback, Repetitions } from './feedback';
 import { Labels } from './labels';
 import { Values } from './values';
 
@@ -78,8 +80,9 @@ interface ResultsProps {
 function Results({ dataset, example, experiments, baseline }: ResultsProps) {
   const { w } = useParams({ from: FROM });
   const found = useRowAround({ dataset, experiments, baseline }, example);
+  const runs = useRowRuns({ dataset, experiments }, example);
   const row = found.data?.page.rows.find(({ example_id }) => example_id === example);
-  if (found.error) return <Problem error={found.error} />;
+  if (found.error ?? runs.error) return <Problem error={(found.error ?? runs.error)!} />;
   if (!found.data) return <Skeleton rows={3} />;
   if (!row) return <p className={css.faint}>None of these experiments has this row.</p>;
   return (
@@ -101,7 +104,13 @@ function Results({ dataset, example, experiments, baseline }: ResultsProps) {
               <Text title={name}>{name}</Text>{' '}
               {id === found.data.baseline && <span className={css.base}>baseline</span>}
             </h3>
-            <Result cell={row.cells[at]} base={row.cells[0]} keys={found.data.keys} isBase={at === 0} />
+            <Result
+              cell={row.cells[at]}
+              base={row.cells[0]}
+              keys={found.data.keys}
+              isBase={at === 0}
+              of={runs.data?.experiments.find(({ experiment }) => experiment === id)}
+            />
           </li>
         ))}
       </ol>
@@ -109,40 +118,50 @@ function Results({ dataset, example, experiments, baseline }: ResultsProps) {
   );
 }
 
-type Cell = ComparedRow['cells'][number] | undefined;
+interface ResultProps {
+  readonly cell: ComparedRow['cells'][number] | undefined;
+  readonly base: ComparedRow['cells'][number] | undefined;
+  readonly keys: Comparison['keys'];
+  readonly isBase: boolean;
+  /** The runs of the row; undefined until they are there. */
+  readonly of: RowRuns['experiments'][number] | undefined;
+}
 
-function Result({ cell, base, keys, isBase }: { cell: Cell; base: Cell; keys: Comparison['keys']; isBase: boolean }) {
+function Result({ cell, base, keys, isBase, of }: ResultProps) {
+  const [place, setPlace] = useState(0);
+  const run = of?.runs[place];
+  const outputs = useRun(run?.run_id);
   if (!cell) return <p className={css.faint}>no such row</p>;
   return (
     <>
       <p className={css.marks}>
-        {keys.map(({ key, direction }, index) => {
-          const [score, before] = [cell.scores[index] ?? null, base?.scores[index] ?? null];
-          const change = isBase || score === null || before === null ? 0 : score - before;
-          const better = change > 0 === (direction === 'higher is better');
-          return (
-            <span key={key} className={change === 0 ? undefined : better ? css.up : css.down}>
-              <Text>{key}</Text> {change !== 0 && <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign>}{' '}
-              {figure(score)}
-            </span>
-          );
-        })}
+        {keys.map((keyed, index) => (
+          <span key={keyed.key}>
+            <Text>{keyed.key}</Text> {figure(cell.scores[index])}{' '}
+            {!isBase && <Change score={cell.scores[index] ?? null} before={base?.scores[index]} keyed={keyed} />}
+          </span>
+        ))}
         {Object.entries(cell.labels).map(([key, labels]) => (
           <span key={`labels ${key}`}>
             <Text>{key}</Text> <Labels of={labels} before={isBase ? undefined : base?.labels[key]} />
           </span>
         ))}
-        <span className={css.faint}>{duration(cell.latency_seconds)}</span>
-        {cell.runs > 1 && <span className={css.faint}>means of {cell.runs} runs, of which this is the newest</span>}
+        <span className={css.faint}>{duration(run?.latency_seconds ?? cell.latency_seconds)}</span>
       </p>
-      {cell.status === 'error' ? (
-        <p className={css.errored}>
-          <Sign sign="✕">errored</Sign> <Text>{cell.error_preview ?? 'failed'}</Text>
-        </p>
+      {of && of.run_count > 1 && (
+        <Repetitions runs={of.runs} count={of.run_count} keys={keys} shown={place} onShow={setPlace} />
+      )}
+      {run && <Feedback given={run.feedback} keys={keys} before={isBase ? undefined : base?.scores} />}
+      {outputs.error && <Problem error={outputs.error} />}
+      {outputs.data?.error != null ? (
+        <div className={css.failure}>
+          <b>Error</b>
+          <pre tabIndex={0}>
+            <LongText>{outputs.data.error}</LongText>
+          </pre>
+        </div>
       ) : (
-        <pre tabIndex={0}>
-          <Text>{cell.outputs_preview ?? ''}</Text>
-        </pre>
+        outputs.data && <Values values={{ Output: outputs.data.outputs }} />
       )}
     </>
   );

@@ -1,14 +1,14 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { printLossless } from '../../api/lossless';
 import type { Comparison } from '../../api/client';
-import { figure, plain, signed } from '../../ui/format';
-import { Button, LongText, Problem, Sign, Skeleton, Text } from '../../ui/parts';
+import { figure, plain } from '../../ui/format';
+import { Button, LongText, Problem, Skeleton, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
-import { type Asked, useExample, useRowAround, useRun } from './data';
-import { members, words } from './difference';
+import { type Asked, useExample, useRowAround, useRowRuns, useRun } from './data';
+import { Change, Feedback, Repetitions } from './feedback';
 import { Labels, labelsChanged } from './labels';
+import { type Mode, Outputs } from './outputs';
 import { Values } from './values';
 
 interface RowPanelProps {
@@ -35,7 +35,15 @@ export function RowPanel(props: RowPanelProps) {
   const example = useExample(dataset, id);
   const at = experiments.findIndex((one) => one.id === candidate);
   const found = row.data?.page.rows.find(({ example_id }) => example_id === id);
-  const run = useRun(found?.cells[at]?.run_id);
+  const runs = useRowRuns(asked, id);
+  const runsOf = (experiment: string) => runs.data?.experiments.find((one) => one.experiment === experiment);
+  const own = runsOf(candidate);
+  const [mode, setMode] = useState<Mode>('words');
+  // Another candidate need not have as many repetitions.
+  const [chosen, setChosen] = useState({ candidate, place: 0 });
+  const place = chosen.candidate === candidate ? chosen.place : 0;
+  const shown = own?.runs[place];
+  const run = useRun(shown?.run_id ?? found?.cells[at]?.run_id);
   const base = useRun(found?.cells[0]?.run_id);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus(), []);
@@ -46,17 +54,18 @@ export function RowPanel(props: RowPanelProps) {
     search: { selectedSessions: asked.experiments.join(), baseline: asked.baseline },
   };
   useShortcuts({ f: page ? () => void navigate(page) : undefined });
-  const place = row.data?.page.place;
+  const rowPlace = row.data?.page.place;
+  const ofBaseline = candidates.length > 0 ? runsOf(baseline)?.runs[0] : undefined;
   // A share link tells of the row with each of its runs.
   const told = run.data ?? base.data;
   const texts = w !== undefined ? example.data : told && { inputs: told.inputs, outputs: told.reference_outputs };
   const before = against === 'reference' ? texts?.outputs : base.data?.outputs;
-  const error = row.error ?? example.error ?? run.error;
+  const error = row.error ?? example.error ?? run.error ?? runs.error;
   return (
     <aside ref={panel} className={css.panel} aria-label="Row" tabIndex={-1}>
       <header>
         <h2>
-          {place === null || place === undefined ? 'Row' : `Row ${place + 1}`}{' '}
+          {rowPlace === null || rowPlace === undefined ? 'Row' : `Row ${rowPlace + 1}`}{' '}
           <span className={css.id}>{id.slice(0, 8)}</span>
         </h2>
         {page && (
@@ -92,6 +101,13 @@ export function RowPanel(props: RowPanelProps) {
                 <option value="reference">reference</option>
               </select>
             </label>
+            <label>
+              by{' '}
+              <select value={mode} onChange={(event) => setMode(event.target.value as Mode)}>
+                <option value="words">words</option>
+                <option value="lines">lines</option>
+              </select>
+            </label>
           </div>
           {keys.length + categories.length > 0 && (
             <table className={css.rowScores}>
@@ -106,21 +122,18 @@ export function RowPanel(props: RowPanelProps) {
                 </tr>
               </thead>
               <tbody>
-                {keys.map(({ key, direction }, index) => {
+                {keys.map((keyed, index) => {
                   const [was, is] = [found.cells[0]?.scores[index] ?? null, found.cells[at]?.scores[index] ?? null];
-                  const change = was === null || is === null ? null : is - was;
-                  const better = change !== null && change > 0 === (direction === 'higher is better');
                   return (
-                    <tr key={key}>
+                    <tr key={keyed.key}>
                       <th scope="row">
-                        <Text>{key}</Text>
+                        <Text>{keyed.key}</Text>
                       </th>
                       {candidates.length > 0 && <td className={css.number}>{figure(was)}</td>}
                       <td className={css.number}>{figure(is)}</td>
                       {candidates.length > 0 && (
-                        <td className={`${css.number} ${change ? (better ? css.up : css.down) : css.faint}`}>
-                          {Boolean(change) && <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign>}{' '}
-                          {change === 0 ? '=' : signed(change)}
+                        <td className={css.number}>
+                          <Change score={is} before={was} keyed={keyed} />
                         </td>
                       )}
                     </tr>
@@ -147,10 +160,35 @@ export function RowPanel(props: RowPanelProps) {
               </tbody>
             </table>
           )}
-          {(found.cells[at]?.runs ?? 0) > 1 && (
-            <p className={css.faint}>
-              Scores are means of {found.cells[at]!.runs} runs; the texts are those of the newest one.
-            </p>
+          {own && own.run_count > 1 && (
+            <>
+              <p className={css.faint}>
+                Scores are means of {own.run_count} runs; the texts and comments are those of run {place + 1}.
+              </p>
+              <Repetitions
+                runs={own.runs}
+                count={own.run_count}
+                keys={keys}
+                shown={place}
+                onShow={(next) => setChosen({ candidate, place: next })}
+              />
+            </>
+          )}
+          {shown && (
+            <section className={css.judged} aria-label="Feedback">
+              {[{ name: experiments[at]?.name ?? '', of: shown, before: found.cells[0]?.scores }]
+                .concat(ofBaseline ? [{ name: experiments[0]!.name, of: ofBaseline, before: undefined }] : [])
+                .map(({ name, of, before: scores }) => (
+                  <details key={of.run_id} open>
+                    <summary>
+                      <Text title={name}>{name}</Text>
+                      {of === ofBaseline && <span className={css.base}>baseline</span>}
+                    </summary>
+                    <Feedback given={of.feedback} keys={keys} before={ofBaseline ? scores : undefined} />
+                  </details>
+                ))}
+              {runs.data!.left_out && <p className={css.faint}>Older feedback on this row is left out.</p>}
+            </section>
           )}
           {run.data?.error != null && (
             <div className={css.failure}>
@@ -162,7 +200,12 @@ export function RowPanel(props: RowPanelProps) {
           )}
           {found.cells[at] === null && <p className={css.faint}>This experiment has no such row.</p>}
           {run.data && before !== undefined && run.data.outputs !== undefined && (
-            <Changes before={before} after={run.data.outputs} />
+            <Outputs
+              before={before}
+              after={run.data.outputs}
+              names={[against === 'reference' ? 'reference' : experiments[0]!.name, experiments[at]?.name ?? '']}
+              mode={mode}
+            />
           )}
           {run.data && texts && (
             <Values
@@ -178,61 +221,4 @@ export function RowPanel(props: RowPanelProps) {
       )}
     </aside>
   );
-}
-
-/** Differences of an output: members by their paths, texts by words. */
-function Changes({ before, after }: { before: unknown; after: unknown }) {
-  const { changed, same } = members(before, after);
-  return (
-    <section className={css.changes} aria-label="Differences of the output">
-      {changed.length === 0 && <p className={css.same}>= the same output</p>}
-      {changed.map(({ path, before: was, after: is }) => (
-        <div key={path} className={css.change}>
-          <code>
-            <Text>{path === '' ? 'output' : path}</Text>
-          </code>
-          <Change before={was} after={is} />
-        </div>
-      ))}
-      {changed.length > 0 && same > 0 && (
-        <p className={css.faint}>{same === 1 ? '1 member is' : `${same} members are`} the same</p>
-      )}
-    </section>
-  );
-}
-
-function Change({ before, after }: { before: unknown; after: unknown }) {
-  const marked = typeof before === 'string' && typeof after === 'string' ? words(before, after) : undefined;
-  if (!marked) {
-    return (
-      <p>
-        {before !== undefined && (
-          <del>
-            <LongText>{text(before)}</LongText>
-          </del>
-        )}{' '}
-        {after !== undefined && (
-          <ins>
-            <LongText>{text(after)}</LongText>
-          </ins>
-        )}
-      </p>
-    );
-  }
-  return (
-    <p>
-      {marked.map(({ kind, text: part }, index) => {
-        const Part = { same: 'span', added: 'ins', removed: 'del' }[kind] as 'span';
-        return (
-          <Part key={index}>
-            <Text>{part}</Text>
-          </Part>
-        );
-      })}
-    </p>
-  );
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : printLossless(value ?? null, 1);
 }

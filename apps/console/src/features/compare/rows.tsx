@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
-import { duration, figure, whole } from '../../ui/format';
+import { duration, figure, signed, whole } from '../../ui/format';
 import { useNarrow } from '../../ui/narrow';
 import { Problem, Sign, Text, Unseen } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
@@ -9,6 +9,7 @@ import css from './compare.module.css';
 import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useRowPages } from './data';
 import { firstDifference } from './difference';
 import { Labels } from './labels';
+import { flatText } from './readable';
 
 const ROW_HEIGHT = 64;
 /** Shares of the columns in the width, and pixels that they take at least. */
@@ -16,6 +17,8 @@ const [INPUT_WIDTH, REFERENCE_WIDTH, RESULT_WIDTH] = [210, 180, 220];
 /** On a narrow page: the input, and one candidate. */
 const NARROW_WIDTHS = [130, 200];
 const SHOWN_CHARACTERS = 160;
+
+type ShownTurn = Cell['outputs_turn'];
 
 interface RowsProps {
   readonly asked: Asked;
@@ -126,6 +129,7 @@ export function Rows(props: RowsProps) {
                 >
                   {row ? (
                     <RowCells
+                      keyed={focus?.key}
                       row={row}
                       place={place}
                       labels={labels}
@@ -150,6 +154,7 @@ export function Rows(props: RowsProps) {
 }
 
 interface RowCellsProps {
+  readonly keyed: string | undefined;
   readonly row: ComparedRow;
   readonly place: number;
   readonly labels: string | undefined;
@@ -162,6 +167,7 @@ interface RowCellsProps {
 }
 
 const RowCells = memo(function RowCells({
+  keyed,
   row,
   place,
   labels,
@@ -177,18 +183,19 @@ const RowCells = memo(function RowCells({
       <span role="gridcell" className={css.cell}>
         <button type="button" className={css.open} onClick={() => onChoose(row.example_id)}>
           <Unseen>Open row {index + 1}: </Unseen>
-          <Preview text={row.inputs_preview} />
+          <Preview text={row.inputs_preview} turn={row.inputs_turn} />
         </button>
       </span>
       {only === undefined && (
         <span role="gridcell" className={css.cell}>
-          <Preview text={row.reference_outputs_preview} />
+          <Preview text={row.reference_outputs_preview} turn={row.reference_outputs_turn} />
         </span>
       )}
       {row.cells.map((cell, at) =>
         only !== undefined && only !== at ? null : (
           <span role="gridcell" key={at} className={css.cell}>
             <Result
+              keyed={keyed}
               cell={cell}
               baseline={at === 0 ? undefined : baseline}
               place={place}
@@ -203,22 +210,24 @@ const RowCells = memo(function RowCells({
   );
 });
 
-function Preview({ text }: { text: string | null }) {
+interface PreviewProps {
+  readonly text: string | null;
+  readonly turn?: ShownTurn;
+}
+
+function Preview({ text, turn }: PreviewProps) {
   if (text === null) return <span className={css.faint}>–</span>;
   return (
     <span className={css.text}>
-      <Text>{shown(text).slice(0, SHOWN_CHARACTERS * 2)}</Text>
+      {turn && <b className={css.role}>{turn.role} </b>}
+      <Text>{(turn?.text ?? flatText(text)).slice(0, SHOWN_CHARACTERS * 2)}</Text>
     </span>
   );
 }
 
-/** The text that a preview of JSON begins with: that of its first member where it is text, else the JSON without braces. */
-function shown(json: string): string {
-  const [, first] = /^\{\s*"(?:[^"\\]|\\.)*":\s*"((?:[^"\\]|\\.)*)/.exec(json) ?? [];
-  return (first ?? json.replace(/^\{(.*?)\}?$/s, '$1')).replaceAll('\\n', ' ').replaceAll('\\"', '"');
-}
-
 interface ResultProps {
+  /** The key in focus. */
+  readonly keyed: string | undefined;
   readonly cell: Cell | null;
   readonly baseline: Cell | null | undefined;
   readonly place: number;
@@ -227,7 +236,7 @@ interface ResultProps {
   readonly whole: boolean;
 }
 
-function Result({ cell, baseline, place, labels, lower, whole: wholeText }: ResultProps) {
+function Result({ keyed, cell, baseline, place, labels, lower, whole: wholeText }: ResultProps) {
   if (!cell) return <span className={css.faint}>no such row</span>;
   if (cell.status === 'error') {
     return (
@@ -239,11 +248,13 @@ function Result({ cell, baseline, place, labels, lower, whole: wholeText }: Resu
       </>
     );
   }
-  const text = shown(cell.outputs_preview ?? '');
-  const at =
-    wholeText || baseline?.outputs_preview === undefined
-      ? 0
-      : firstDifference(text, shown(baseline?.outputs_preview ?? ''));
+  const turn = cell.outputs_turn;
+  const text = turn?.text ?? flatText(cell.outputs_preview ?? '');
+  const other = baseline && (baseline.outputs_turn?.text ?? flatText(baseline.outputs_preview ?? ''));
+  // What stands behind the beginning that is known may differ.
+  const isWhole = turn === undefined && /^(\{.*\})?$/s.test(cell.outputs_preview ?? '');
+  const at = wholeText || other == null ? 0 : (firstDifference(text, other) ?? (isWhole ? undefined : 0));
+  const comment = keyed === undefined ? undefined : cell.comments?.[keyed];
   const score = place < 0 ? null : cell.scores[place];
   const labelled = labels === undefined ? undefined : cell.labels[labels];
   return (
@@ -252,6 +263,7 @@ function Result({ cell, baseline, place, labels, lower, whole: wholeText }: Resu
         <span className={css.same}>= baseline</span>
       ) : (
         <span className={css.text}>
+          {turn && <b className={css.role}>{turn.role} </b>}
           <Text>{(at > 0 ? '…' : '') + text.slice(at, at + SHOWN_CHARACTERS)}</Text>
         </span>
       )}
@@ -262,6 +274,11 @@ function Result({ cell, baseline, place, labels, lower, whole: wholeText }: Resu
         <Labels of={labelled} before={baseline?.labels[labels ?? '']} />
         <span className={css.faint}>{duration(cell.latency_seconds)}</span>
         {cell.runs > 1 && <span className={css.faint}>{cell.runs} runs</span>}
+        {comment !== undefined && (
+          <span className={css.remark}>
+            <Text title={comment}>{comment.replaceAll(/\s+/g, ' ')}</Text>
+          </span>
+        )}
       </span>
     </>
   );
@@ -281,7 +298,7 @@ function Score({
   const better = score > before !== lower;
   return (
     <span className={better ? css.up : css.down}>
-      <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign> {figure(score)}
+      <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign> {figure(score)} ({signed(score - before)})
     </span>
   );
 }

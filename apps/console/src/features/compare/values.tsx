@@ -1,8 +1,10 @@
+import { Fragment } from 'react';
 import { printLossless } from '../../api/lossless';
-import { Copy, LongText } from '../../ui/parts';
+import { Copy, LongText, Text } from '../../ui/parts';
 import css from './compare.module.css';
+import { besideTurns, leafText, leaves, turnsOf } from './readable';
 
-/** JSON values under their names, as they were uploaded; one that is undefined is not shown. */
+/** Values under their names; one that is undefined is not shown. What is copied is JSON as it was uploaded. */
 export function Values({ values }: { values: Readonly<Record<string, unknown>> }) {
   return (
     <>
@@ -17,12 +19,48 @@ export function Values({ values }: { values: Readonly<Record<string, unknown>> }
                 Copy
               </Copy>
             </div>
-            <pre tabIndex={0}>
-              <LongText>{text}</LongText>
-            </pre>
+            <div className={css.readable} tabIndex={0} role="group" aria-label={name}>
+              <Readable value={value} />
+            </div>
           </details>
         );
       })}
     </>
+  );
+}
+
+/** A value as people read it: text as text, a conversation by its turns, other JSON by path. */
+export function Readable({ value }: { value: unknown }) {
+  const turns = turnsOf(value);
+  if (turns) {
+    const others = besideTurns(value);
+    return (
+      <>
+        {turns.map(({ role, text }, place) => (
+          <div key={place} className={css.turn} data-role={role}>
+            <b>{role}</b>
+            <LongText>{text}</LongText>
+          </div>
+        ))}
+        {others && <Readable value={others} />}
+      </>
+    );
+  }
+  const found = leaves(value);
+  const [only] = found;
+  if (found.length === 1 && !only!.path.includes('.')) return <LongText>{leafText(only!.value)}</LongText>;
+  return (
+    <dl className={css.leaves}>
+      {found.map(({ path, value: leaf }) => (
+        <Fragment key={path}>
+          <dt>
+            <Text>{path}</Text>
+          </dt>
+          <dd>
+            <LongText>{leafText(leaf)}</LongText>
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }

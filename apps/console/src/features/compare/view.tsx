@@ -207,7 +207,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
           />
           <div className={search.row === undefined ? css.body : `${css.body} ${css.beside}`}>
             <Rows
-              asked={asked}
+              asked={{ ...asked, comments: focus?.key }}
               comparison={data}
               focus={focus}
               labels={labels}

@@ -1,0 +1,139 @@
+import { SourceNumber } from '../../api/lossless';
+
+/** A turn of a conversation: who said it, its text, and the tools that it calls. */
+export interface Turn {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** A value of JSON that has no members, by its path. */
+interface Leaf {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+const ROLES: Readonly<Record<string, string>> = {
+  ...{ user: 'user', assistant: 'assistant', system: 'system', developer: 'developer', tool: 'tool' },
+  ...{ human: 'user', ai: 'assistant', model: 'assistant', function: 'tool' },
+  ...{ HumanMessage: 'user', AIMessage: 'assistant', SystemMessage: 'system', ToolMessage: 'tool' },
+};
+const MOST_LEAVES = 2000;
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isTree(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !(value instanceof SourceNumber);
+}
+
+function own(value: unknown, name: string): unknown {
+  return isTree(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** A value in one text, never with the escapes of JSON. */
+export function leafText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof SourceNumber) return value.source;
+  if (isTree(value) && Object.keys(value).length > 0) return membersText(value);
+  return JSON.stringify(value) ?? 'null';
+}
+
+/** The leaves of a value, the first 2,000; empty objects and lists are leaves too. */
+export function leaves(value: unknown): Leaf[] {
+  const found: Leaf[] = [];
+  const visit = (path: string, one: unknown) => {
+    if (found.length >= MOST_LEAVES) return;
+    const names = isTree(one) ? Object.keys(one) : [];
+    if (names.length === 0) found.push({ path, value: one });
+    const list = Array.isArray(one);
+    for (const name of names) visit(list ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`, own(one, name));
+  };
+  visit('', value);
+  return found;
+}
+
+/** The turns of a conversation: a list of messages, or an object with nothing else of weight; undefined for others. */
+export function turnsOf(value: unknown): Turn[] | undefined {
+  const list = Array.isArray(value)
+    ? value
+    : isTree(value)
+      ? Object.values(value).find((one) => Array.isArray(one) && one.flat().some(turnOf))
+      : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const messages = list.flat() as unknown[];
+  const turns = messages.map(turnOf);
+  if (messages.length === 0 || turns.some((turn) => turn === undefined)) return undefined;
+  return turns as Turn[];
+}
+
+/** The members of an object beside its conversation; undefined without any. */
+export function besideTurns(value: unknown): Members | undefined {
+  if (!isTree(value) || Array.isArray(value)) return undefined;
+  const others = Object.entries(value).filter(([, one]) => !(Array.isArray(one) && one.flat().some(turnOf)));
+  return others.length > 0 ? Object.fromEntries(others) : undefined;
+}
+
+function turnOf(message: unknown): Turn | undefined {
+  const id = own(message, 'id');
+  const named = [own(message, 'role'), own(message, 'type'), Array.isArray(id) ? id.at(-1) : undefined];
+  const role = named.find((name): name is string => typeof name === 'string' && Object.hasOwn(ROLES, name));
+  if (role === undefined) return undefined;
+  const inner = [message, own(message, 'data'), own(message, 'kwargs')].filter(isTree);
+  const parts = inner.flatMap((one) => [contentText(own(one, 'content')), ...callsOf(own(one, 'tool_calls'))]);
+  return { role: ROLES[role]!, text: parts.filter((part) => part !== '').join('\n\n') };
+}
+
+function contentText(content: unknown): string {
+  if (content === undefined || content === null) return '';
+  if (!Array.isArray(content)) return isTree(content) ? membersText(content) : leafText(content);
+  return content.map((part) => ownText(part)).join('\n');
+}
+
+function ownText(part: unknown): string {
+  const text = own(part, 'text');
+  if (typeof text === 'string') return text;
+  return isTree(part) ? membersText(part) : leafText(part);
+}
+
+function callsOf(calls: unknown): string[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.map((call: unknown) => {
+    const of = own(call, 'function') ?? call;
+    const given = own(of, 'arguments') ?? own(of, 'args');
+    return `calls ${leafText(own(of, 'name') ?? 'a tool')}: ${isTree(given) ? membersText(given) : leafText(given ?? '')}`;
+  });
+}
+
+function membersText(value: unknown): string {
+  return leaves(value)
+    .map(({ path, value: leaf }) => `${path}: ${leafText(leaf)}`)
+    .join(', ');
+}
+
+const TOKENS = /"((?:[^"\\]|\\.)*)\\?("?)(\s*:)?|[{}[\]]|,\s*|[^"{}[\],]+/g;
+
+/** The beginning of JSON, which may end anywhere, as text without quotation marks, braces and escapes. */
+export function flatText(json: string): string {
+  let text = '';
+  let first = true;
+  for (const [token, quoted, , colon] of json.matchAll(TOKENS)) {
+    if (quoted !== undefined) {
+      // The name of a first member says nothing that the title of the column does not.
+      if (colon !== undefined) text += first ? '' : `${unescaped(quoted)}: `;
+      else text += unescaped(quoted);
+      first = false;
+    } else if (token.startsWith(',')) text += ', ';
+    else if (!'{}[]'.includes(token)) text += token.trim();
+  }
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return text
+      .replaceAll(/\\[nrt]/g, ' ')
+      .replaceAll(/\\(.)/g, '$1')
+      .replace(/\\$/, '');
+  }
+}
