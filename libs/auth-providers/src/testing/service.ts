@@ -1,19 +1,10 @@
 import type { AddressInfo } from 'node:net';
-import {
-  eventingMigrations,
-  EventingModule,
-  Followers,
-  parseMasterKeys,
-  PostgresEventStore,
-  Vault,
-} from '@fairlead/eventing';
-import { createServer, httpMigrations } from '@fairlead/edge';
+import { Followers } from '@fairlead/eventing';
+import { TestStores } from '@fairlead/eventing/testing';
+import { httpMigrations } from '@fairlead/edge';
 import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
-import { authenticateCaller, type Sent } from '@fairlead/edge/testing';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { Module } from '@nestjs/common';
+import { type Sent, startModules } from '@fairlead/edge/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { pino } from 'pino';
 import { AuthProvidersModule } from '../auth-providers.module';
 import { AuthProvidersOptions } from '../oauth/auth-providers.options';
 import { authProvidersEntities, authProvidersMigrations } from '../domain';
@@ -31,54 +22,44 @@ export class TestService {
   private constructor(
     readonly url: string,
     readonly app: NestFastifyApplication,
-    readonly store: PostgresEventStore,
-    readonly database: TestDatabase,
+    private readonly stores: TestStores,
     /** Every line logged so far. */
     readonly log: readonly string[],
   ) {}
 
-  static async start(database?: TestDatabase, publicUrl?: string): Promise<TestService> {
-    const shared =
-      database ??
-      (await testDatabase(
-        [...eventingMigrations, ...httpMigrations, ...authProvidersMigrations],
-        authProvidersEntities,
-      ));
-    const { db, pool } = shared;
-    const store = new PostgresEventStore(pool);
-    const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
+  static async start(shared?: TestStores, publicUrl?: string): Promise<TestService> {
+    const stores =
+      shared ?? (await TestStores.create([...httpMigrations, ...authProvidersMigrations], authProvidersEntities));
     const resolve = (hostname: string) =>
       Promise.resolve([{ address: hostname === 'inside.example' ? '10.0.0.8' : '93.184.216.34', family: 4 }]);
     const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'), {}, false, (hostname) =>
       hostname === '127.0.0.1' ? Promise.resolve([{ address: hostname, family: 4 }]) : resolve(hostname),
     );
-    @Module({
-      imports: [
-        EventingModule.forRoot({ store, db, pool, vault }),
-        AuthProvidersModule.register(new AuthProvidersOptions(outbound, publicUrl)),
-      ],
-    })
-    class ServiceModule {}
     const log: string[] = [];
-    const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
-    const app = await createServer(ServiceModule, {
-      logger,
-      authenticate: authenticateCaller,
-    });
+    const domain = AuthProvidersModule.register(new AuthProvidersOptions(outbound, publicUrl));
+    const app = await startModules([stores.module(), domain], log);
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
-    return new TestService(`http://127.0.0.1:${port}`, app, store, shared, log);
+    return new TestService(`http://127.0.0.1:${port}`, app, stores, log);
+  }
+
+  get store() {
+    return this.stores.store;
+  }
+
+  get database() {
+    return this.stores.database;
   }
 
   /** Another process' worth of the same service, on the same database. */
   replica(): Promise<TestService> {
-    return TestService.start(this.database, this.url);
+    return TestService.start(new TestStores(this.database), this.url);
   }
 
   async stop(options: { keepDatabase?: boolean } = {}): Promise<void> {
     await this.app.close();
-    await this.store.close();
-    if (!options.keepDatabase) await this.database.drop();
+    if (options.keepDatabase) await this.store.close();
+    else await this.stores.drop();
   }
 
   async send(method: string, path: string, { as = 'writer', body, headers = {} }: Sent = {}): Promise<Answered> {

@@ -1,19 +1,10 @@
 import { HostedApps } from '@fairlead/contracts';
-import {
-  connectConsumers,
-  eventingMigrations,
-  EventingModule,
-  parseMasterKeys,
-  PostgresEventStore,
-  streamName,
-  Vault,
-} from '@fairlead/eventing';
-import { createServer, httpMigrations } from '@fairlead/edge';
-import { type Answered, authenticateCaller, type Method, send, type Sent, TENANT } from '@fairlead/edge/testing';
-import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
-import { Module } from '@nestjs/common';
+import { connectConsumers, streamName } from '@fairlead/eventing';
+import { TestStores } from '@fairlead/eventing/testing';
+import { httpMigrations } from '@fairlead/edge';
+import { type Answered, type Method, provided, send, type Sent, startModules, TENANT } from '@fairlead/edge/testing';
+import { until } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { pino } from 'pino';
 import { DeploymentsModule } from '../deployments.module';
 import { DeploymentsOptions } from '../model/deployments.options';
 import { deploymentsEntities, deploymentsMigrations } from '../domain';
@@ -25,8 +16,7 @@ import { INTEGRATION, LISTENER } from './samples';
 export class TestService {
   private constructor(
     readonly app: NestFastifyApplication,
-    readonly store: PostgresEventStore,
-    readonly database: TestDatabase,
+    private readonly stores: TestStores,
     /** Every line logged so far. */
     readonly log: readonly string[],
   ) {}
@@ -36,41 +26,34 @@ export class TestService {
     more: ConstructorParameters<typeof DeploymentsOptions>[1] = {},
     apps?: HostedApps,
   ): Promise<TestService> {
-    const database = await testDatabase(
-      [...eventingMigrations, ...httpMigrations, ...deploymentsMigrations],
-      deploymentsEntities,
-    );
-    const { db, pool } = database;
-    const store = new PostgresEventStore(pool);
-    const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
+    const stores = await TestStores.create([...httpMigrations, ...deploymentsMigrations], deploymentsEntities);
     const deployments = DeploymentsModule.register(new DeploymentsOptions(hosting, more));
-    const paths = { provide: HostedApps, useValue: apps };
-    @Module({})
-    class AppsModule {}
-    @Module({
-      imports: [
-        ...(apps ? [{ module: AppsModule, global: true, providers: [paths], exports: [HostedApps] }] : []),
-        EventingModule.forRoot({ store, db, pool, vault }),
+    const log: string[] = [];
+    const app = await startModules(
+      [
+        ...(apps ? [provided({ provide: HostedApps, useValue: apps })] : []),
+        stores.module(),
         { ...deployments, controllers: [...deployments.controllers!, InstantHost] },
       ],
-    })
-    class ServiceModule {}
-    const log: string[] = [];
-    const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
-    const app = await createServer(ServiceModule, {
-      logger,
-      authenticate: authenticateCaller,
-    });
+      log,
+    );
     await connectConsumers(app, 'deployments');
-    const service = new TestService(app, store, database, log);
+    const service = new TestService(app, stores, log);
     await service.integration(INTEGRATION);
     return service;
   }
 
   async stop(): Promise<void> {
     await this.app.close();
-    await this.store.close();
-    await this.database.drop();
+    await this.stores.drop();
+  }
+
+  get store() {
+    return this.stores.store;
+  }
+
+  get database() {
+    return this.stores.database;
   }
 
   send(method: Method, url: string, sent?: Sent): Promise<Answered> {

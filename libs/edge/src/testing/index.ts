@@ -12,3 +12,4 @@ export { Collector } from './collector';
 export * from './name-server';
 export { SampleModule } from './sample.controller';
 export { type SampleServer, startSample } from './sample-server';
+export { provided, startModules } from './started-modules';

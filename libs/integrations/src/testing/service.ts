@@ -1,19 +1,10 @@
-import {
-  connectConsumers,
-  eventingMigrations,
-  EventingModule,
-  parseMasterKeys,
-  PostgresEventStore,
-  Vault,
-} from '@fairlead/eventing';
-import { createServer, httpMigrations } from '@fairlead/edge';
+import { connectConsumers } from '@fairlead/eventing';
+import { TestStores } from '@fairlead/eventing/testing';
+import { httpMigrations } from '@fairlead/edge';
 import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
-import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/edge/testing';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { type Answered, type Method, provided, send, type Sent, startModules } from '@fairlead/edge/testing';
 import { plainRepository, type PushFollower, PushFollowers } from '@fairlead/contracts';
-import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { pino } from 'pino';
 import { IntegrationsModule } from '../integrations.module';
 import { IntegrationsOptions } from '../integration/integrations.options';
 import { integrationsEntities, integrationsMigrations } from '../domain';
@@ -33,8 +24,7 @@ interface Started {
 export class TestService {
   private constructor(
     readonly app: NestFastifyApplication,
-    readonly store: PostgresEventStore,
-    private readonly database: TestDatabase,
+    private readonly stores: TestStores,
     /** Every line logged so far. */
     readonly log: readonly string[],
     /** Stands for the deployments of the workspace. */
@@ -48,13 +38,7 @@ export class TestService {
     limits = HASTY,
     deliveries = {},
   }: Started = {}): Promise<TestService> {
-    const database = await testDatabase(
-      [...eventingMigrations, ...httpMigrations, ...integrationsMigrations],
-      integrationsEntities,
-    );
-    const { db, pool } = database;
-    const store = new PostgresEventStore(pool);
-    const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
+    const stores = await TestStores.create([...httpMigrations, ...integrationsMigrations], integrationsEntities);
     const outbound = new OutboundPolicy(parseOutboundAllow(allow), limits);
     const retry = { attempts: 3, backoff: 10, longestWait: 1500 };
     const options = new IntegrationsOptions(outbound, retry, fresh, stale, 6000, 6000, {
@@ -68,30 +52,20 @@ export class TestService {
         return Promise.resolve(followers.filter(({ repo_url }) => repositories.includes(plainRepository(repo_url))));
       }
     }
-    const provided = { provide: PushFollowers, useClass: TestFollowers };
-    @Module({})
-    class FollowersModule {}
-    @Module({
-      imports: [
-        { module: FollowersModule, global: true, providers: [provided], exports: [PushFollowers] },
-        EventingModule.forRoot({ store, db, pool, vault }),
-        IntegrationsModule.register(options),
-      ],
-    })
-    class ServiceModule {}
     const log: string[] = [];
-    const app = await createServer(ServiceModule, {
-      logger: pino({ level: 'trace' }, { write: (line: string) => void log.push(line) }),
-      authenticate: authenticateCaller,
-    });
+    const deployments = provided({ provide: PushFollowers, useValue: new TestFollowers() });
+    const app = await startModules([deployments, stores.module(), IntegrationsModule.register(options)], log);
     await connectConsumers(app, 'integrations');
-    return new TestService(app, store, database, log, followers);
+    return new TestService(app, stores, log, followers);
   }
 
   async stop(): Promise<void> {
     await this.app.close();
-    await this.store.close();
-    await this.database.drop();
+    await this.stores.drop();
+  }
+
+  get store() {
+    return this.stores.store;
   }
 
   send(method: Method, url: string, sent?: Sent): Promise<Answered> {
@@ -100,7 +74,7 @@ export class TestService {
 
   /** Lets a delivery have come some time before (ms). */
   async age(deliveryId: string, ms: number): Promise<void> {
-    await this.database.pool.query(
+    await this.stores.database.pool.query(
       `update integration_deliveries set received_at = received_at - $2 * interval '1 millisecond' where id = $1`,
       [deliveryId, ms],
     );
@@ -108,7 +82,7 @@ export class TestService {
 
   /** The number of rows of an integration in a table. */
   async rows(table: string, integrationId: string): Promise<number> {
-    const { rows } = await this.database.pool.query<{ count: number }>(
+    const { rows } = await this.stores.database.pool.query<{ count: number }>(
       `select count(*)::int as count from ${table} where integration_id = $1`,
       [integrationId],
     );

@@ -1,22 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { appOfHost, CommitResolver, type RevisionCreatedMessage, SourceArchives } from '@fairlead/contracts';
-import {
-  connectConsumers,
-  eventingMigrations,
-  EventingModule,
-  EventStore,
-  handle,
-  load,
-  parseMasterKeys,
-  PostgresEventStore,
-  streamName,
-  Vault,
-} from '@fairlead/eventing';
-import { createServer } from '@fairlead/edge';
-import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
+import { connectConsumers, EventStore, handle, load, streamName } from '@fairlead/eventing';
+import { TestStores } from '@fairlead/eventing/testing';
+import { provided, startModules } from '@fairlead/edge/testing';
+import { until } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { Executor } from '@fairlead/executors';
 import { rolloutsMigrations } from '../domain';
@@ -37,38 +26,36 @@ export class TestRollouts {
   options: Partial<RolloutsOptions> = {};
   private app: NestFastifyApplication | undefined;
 
-  private constructor(
-    readonly database: TestDatabase,
-    readonly store: PostgresEventStore,
-    readonly vault: Vault,
-  ) {}
+  private constructor(private readonly stores: TestStores) {}
 
   static async create(): Promise<TestRollouts> {
-    const database = await testDatabase([...eventingMigrations, ...rolloutsMigrations]);
-    const store = new PostgresEventStore(database.pool);
-    return new TestRollouts(database, store, new Vault(database.pool, parseMasterKeys('11'.repeat(32), 'the test')));
+    return new TestRollouts(await TestStores.create(rolloutsMigrations));
+  }
+
+  get store() {
+    return this.stores.store;
+  }
+
+  get database() {
+    return this.stores.database;
   }
 
   async start(executor: Executor, store: EventStore = this.store): Promise<void> {
-    const { vault, commits, archives } = this;
-    const { db, pool } = this.database;
+    const { commits, archives } = this;
     const optional = [
       ...(commits ? [{ provide: CommitResolver, useValue: commits }] : []),
       ...(archives ? [{ provide: SourceArchives, useValue: archives }] : []),
     ];
-    @Module({})
-    class GlobalModule {}
-    @Module({
-      imports: [
-        EventingModule.forRoot({ store, db, pool, vault }),
-        { module: GlobalModule, global: true, providers: optional, exports: optional.map(({ provide }) => provide) },
-        RolloutsModule.register(executor, new RolloutsOptions({ retry: { first: 50, most: 100 }, ...this.options })),
-      ],
-      controllers: [DeploymentsDouble],
-    })
-    class ServiceModule {}
-    this.app = await createServer(ServiceModule, {
-      logger: pino({ level: 'silent' }),
+    const options = new RolloutsOptions({ retry: { first: 50, most: 100 }, ...this.options });
+    @Module({ controllers: [DeploymentsDouble] })
+    class DeploymentsModule {}
+    const modules = [
+      this.stores.module(store),
+      provided(...optional),
+      RolloutsModule.register(executor, options),
+      DeploymentsModule,
+    ];
+    this.app = await startModules(modules, [], {
       webSockets: true,
       hosted: (host) => appOfHost(host) && `/app-pages/${appOfHost(host)}`,
       authenticate: async (request) => ({
@@ -94,8 +81,7 @@ export class TestRollouts {
 
   async drop(): Promise<void> {
     await this.stop();
-    await this.store.close();
-    await this.database.drop();
+    await this.stores.drop();
   }
 
   /** A deployment with one secret and no revision. */
@@ -107,7 +93,7 @@ export class TestRollouts {
     const deployment_id = uuid();
     const names = Object.entries(values);
     const sealed = names.map(async ([name, value]) => {
-      return { name, sealed: await this.vault.seal(tenant, deployment_id, name, value) };
+      return { name, sealed: await this.stores.vault.seal(tenant, deployment_id, name, value) };
     });
     const secrets = await Promise.all(sealed);
     await this.append(

@@ -1,27 +1,10 @@
-import {
-  connectConsumers,
-  type DomainEvent,
-  eventingMigrations,
-  EventingModule,
-  parseMasterKeys,
-  PostgresEventStore,
-  Vault,
-} from '@fairlead/eventing';
-import { createServer, httpMigrations } from '@fairlead/edge';
+import { connectConsumers, type DomainEvent } from '@fairlead/eventing';
+import { TestStores } from '@fairlead/eventing/testing';
+import { httpMigrations } from '@fairlead/edge';
 import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
-import {
-  type Answered,
-  authenticateCaller,
-  type Caller,
-  type Method,
-  send,
-  type Sent,
-  TENANT,
-} from '@fairlead/edge/testing';
-import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
-import { Module } from '@nestjs/common';
+import { type Answered, type Caller, type Method, send, type Sent, startModules, TENANT } from '@fairlead/edge/testing';
+import { until } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { webhooksMigrations } from '../domain';
 import { TargetStore } from '../deliveries/target.store';
@@ -36,14 +19,10 @@ export class TestService {
   readonly log: string[] = [];
   private readonly apps: NestFastifyApplication[] = [];
 
-  private constructor(
-    readonly store: PostgresEventStore,
-    readonly database: TestDatabase,
-  ) {}
+  private constructor(private readonly stores: TestStores) {}
 
   static async start(options: Partial<WebhooksOptions> = {}): Promise<TestService> {
-    const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...webhooksMigrations]);
-    const service = new TestService(new PostgresEventStore(database.pool), database);
+    const service = new TestService(await TestStores.create([...httpMigrations, ...webhooksMigrations]));
     await service.startAnother(options);
     return service;
   }
@@ -52,20 +31,20 @@ export class TestService {
 
   /** Another process of the same service, as far as one process can play two. */
   async startAnother(options: Partial<WebhooksOptions> = {}): Promise<NestFastifyApplication> {
-    const { store, now } = this;
-    const { db, pool } = this.database;
-    const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
     const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'));
-    const all = new WebhooksOptions({ outbound, now, grace: 100, ...options });
-    @Module({ imports: [EventingModule.forRoot({ store, db, pool, vault }), WebhooksModule.register(all)] })
-    class ServiceModule {}
-    const app = await createServer(ServiceModule, {
-      logger: pino({ level: 'trace' }, { write: (line: string) => void this.log.push(line) }),
-      authenticate: authenticateCaller,
-    });
+    const all = new WebhooksOptions({ outbound, now: this.now, grace: 100, ...options });
+    const app = await startModules([this.stores.module(), WebhooksModule.register(all)], this.log);
     await connectConsumers(app, 'webhooks');
     this.apps.push(app);
     return app;
+  }
+
+  get store() {
+    return this.stores.store;
+  }
+
+  get database() {
+    return this.stores.database;
   }
 
   get app(): NestFastifyApplication {
@@ -80,8 +59,7 @@ export class TestService {
 
   async stop(): Promise<void> {
     for (const app of this.apps) await app.close();
-    await this.store.close();
-    await this.database.drop();
+    await this.stores.drop();
   }
 
   send(method: Method, url: string, sent?: Sent): Promise<Answered> {
