@@ -36,8 +36,10 @@ const MAY_IMPORT = {
   deployments: FOUNDATION,
   // Bodies, below what is made of them; threads load it, so it has no framework behind it.
   blobs: ['schema'],
-  experiments: [...FOUNDATION, 'blobs'],
-  evaluation: [...FOUNDATION, 'blobs', 'experiments'],
+  runs: [...FOUNDATION, 'blobs'],
+  datasets: [...FOUNDATION, 'blobs', 'runs'],
+  experiments: [...FOUNDATION, 'blobs', 'runs', 'datasets'],
+  evaluation: [...FOUNDATION, 'blobs', 'runs', 'datasets', 'experiments'],
   integrations: FOUNDATION,
   'auth-providers': FOUNDATION,
   // Run revisions, and know no events.
@@ -220,7 +222,7 @@ export default tseslint.config(
   {
     // What is below the server is tested with the servers that stand above it; histories are read from every event store.
     files: [
-      'libs/{blobs,experiments,outbound,gateway}/src/**/*.spec.ts',
+      'libs/{blobs,runs,datasets,experiments,outbound,gateway}/src/**/*.spec.ts',
       'libs/executors/src/**/{testing/*,*.spec}.ts',
       'libs/eventstoredb/src/**/{*.spec,testing/*}.ts',
       'libs/*/src/**/{*.,}history.spec.ts',

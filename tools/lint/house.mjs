@@ -91,7 +91,7 @@ const each = [...found].sort(([, a], [, b]) => b - a).map(([ending, count]) => `
 const groups = circles();
 const mutual = pairs();
 const pages = tracked.filter((file) => /^docs\/.*\.md$/.test(file) && !text(file).startsWith('<!-- Made by'));
-const inExperiments = mutual.filter(([folder]) => /^libs\/(?:experiments|evaluation)\//.test(folder));
+const inExperiments = mutual.filter(([folder]) => /^libs\/(?:datasets|evaluation|experiments|runs)\//.test(folder));
 const rows = [
   ['source lines', sum(counted, lines)],
   ...['libs', 'apps', 'tools'].map((folder) => [
@@ -105,7 +105,7 @@ const rows = [
   ['refused doc comments', sum(code, refused)],
   ['circles of files', groups.length],
   ['pairs of folders that import each other', mutual.length - inExperiments.length],
-  ['the same in libs/experiments and libs/evaluation', inExperiments.length],
+  ['the same in libs/runs, datasets, experiments and evaluation', inExperiments.length],
   ['words of docs, README and CONTRIBUTING', sum([...pages, 'README.md', 'CONTRIBUTING.md'], words)],
   [
     'words of decision records among them',

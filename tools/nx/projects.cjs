@@ -8,12 +8,14 @@ const DOMAINS = [
   'access',
   'audit',
   'blobs',
+  'datasets',
   'deployments',
   'evaluation',
   'experiments',
   'integrations',
   'auth-providers',
   'rollouts',
+  'runs',
   'webhooks',
 ];
 /** Libraries that the domains may import. */

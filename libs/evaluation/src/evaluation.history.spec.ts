@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
-import { feedbackConfigModel } from '@fairlead/experiments';
+import { feedbackConfigModel } from '@fairlead/runs';
 import { comparativeExperimentAggregate } from './comparative/comparative-experiment';
 import { shareModel } from './sharing/share';
 

@@ -1,21 +1,14 @@
 import { PayloadStore } from '@fairlead/blobs';
-import type { EntityClass, MigrationClass } from '@fairlead/postgres';
+import type { MigrationClass } from '@fairlead/postgres';
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import * as datasets from './datasets/dataset.entity';
-import { LoggedDatasets } from './datasets/logged-datasets.service';
-import * as examples from './examples/example.entity';
-import * as feedback from './feedback/feedback.entity';
-import * as runs from './runs/run.entity';
-import * as sessions from './sessions/session.entity';
+import { PersistRuns, runsEntities } from '@fairlead/runs';
+import { datasetsEntities, LoggedDatasets } from '@fairlead/datasets';
 import * as experimentTables from './migrations/experiment-tables';
 import * as payloadTables from './migrations/payload-tables';
 import * as runTables from './migrations/run-tables';
 import { experimentsView, type Handler } from './experiments.projection';
-import { PersistRuns } from './storage/persist-runs.consumer';
 
-export const experimentsEntities = [datasets, examples, feedback, runs, sessions].flatMap((file) =>
-  Object.values<EntityClass>(file),
-);
+export const experimentsEntities = [...datasetsEntities, ...runsEntities];
 
 export const experimentsMigrations = [experimentTables, runTables, payloadTables].flatMap((file) =>
   Object.values<MigrationClass>(file),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
-import { datasetModel } from './datasets/dataset';
-import { experimentModel } from './sessions/experiment';
+import { experimentModel } from '@fairlead/runs';
+import { datasetModel } from '@fairlead/datasets';
 
 historyTests(
   join(__dirname, 'recorded'),

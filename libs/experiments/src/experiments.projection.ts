@@ -1,32 +1,41 @@
 import { categoryOf, idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import { EXPERIMENTS_VIEW } from './common/experiments-view';
-import { type Expressions, insertRow, type Row, updateRow, workspaceOf } from './common/rows.queries';
-import type { DatasetChanges, DatasetCreated, DatasetEvent } from './datasets/dataset';
-import { applyDatasetDeleted } from './datasets/datasets.projection';
-import { applySessionDeleted, applyTenantRemoved } from './sessions/deletions.projection';
-import { requireOwnDataset } from './sessions/own-dataset.queries';
-import { applyDatasetTagged, applyExamples } from './examples/examples.projection';
-import type {
-  ExperimentEvent,
-  ExperimentFilled,
-  ExperimentUploaded,
-  FeedbackAwaited,
-  RunsPersisted,
-  RunsReceived,
-  SessionChanges,
-  SessionCreated,
-} from './sessions/experiment';
-import type { FeedbackConfigEvent } from './feedback/feedback-config';
-import { applyFeedbackChange } from './feedback/feedback-changes.projection';
-import { applyFeedbackConfig } from './feedback/feedback-configs.projection';
 import {
   applyFeedbackAdded,
   applyFeedbackAwaited,
+  applyFeedbackChange,
+  applyFeedbackConfig,
+  applyRunsReceived,
+  applySessionDeleted,
+  applyTenantRemoved,
+  type ExperimentEvent,
+  type ExperimentFilled,
+  EXPERIMENTS_VIEW,
+  type ExperimentUploaded,
+  type Expressions,
+  type FeedbackAwaited,
+  type FeedbackConfigEvent,
+  insertRow,
   refreshFeedbackStats,
+  refreshRunStats,
+  requireOwnDataset,
+  type Row,
+  type RunsPersisted,
+  type RunsReceived,
+  type SessionChanges,
+  type SessionCreated,
   settleFeedback,
-} from './feedback/feedback.projection';
-import { applyRunsReceived, refreshRunStats } from './runs/live/live-runs.projection';
+  updateRow,
+  workspaceOf,
+} from '@fairlead/runs';
+import {
+  applyDatasetDeleted,
+  applyDatasetTagged,
+  applyExamples,
+  type DatasetChanges,
+  type DatasetCreated,
+  type DatasetEvent,
+} from '@fairlead/datasets';
 import { extraOf } from './upload/upload-answer';
 
 type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent>;

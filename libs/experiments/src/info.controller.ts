@@ -1,7 +1,7 @@
 import { Answers, Area, Describe, Scope, VERSION } from '@fairlead/api';
 import { Controller, Get } from '@nestjs/common';
+import { ExperimentLimits } from '@fairlead/runs';
 import * as answers from './info.answers.schema';
-import { ExperimentLimits } from './common/experiment-limits';
 
 /** The version of the platform API that clients compare features with: they ask for at least 0.16.14. */
 const PLATFORM_VERSION = '0.16.14';

@@ -25,6 +25,18 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
     `import '@fairlead/evaluation';`,
     'boundaries/dependencies',
   ],
+  ...[
+    ['runs', 'datasets'],
+    ['datasets', 'experiments'],
+  ].map(
+    ([library, above]) =>
+      [
+        `${above} above ${library}`,
+        `libs/${library}/src/above.store.ts`,
+        `import '@fairlead/${above}';`,
+        'boundaries/dependencies',
+      ] as const,
+  ),
   ['a library below it, which is allowed', 'libs/experiments/src/domain.ts', `import '@fairlead/blobs';`],
   ...['eventing', 'deployments', 'rollouts'].map(
     (library) =>

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { preview, storable, unquoted } from '@fairlead/experiments';
+import { preview, storable, unquoted } from '@fairlead/runs';
 
 /** Beginnings of comments by feedback key. */
 export type Comments = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { preview } from '@fairlead/experiments';
+import { preview } from '@fairlead/runs';
 
 export interface Turn {
   readonly role: string;

@@ -30,6 +30,7 @@ import { Controller, Delete, Get, Header, HttpCode, Post, Req, Res } from '@nest
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
+import { removed, requireDataset } from '@fairlead/datasets';
 import {
   array,
   digestOf,
@@ -42,9 +43,7 @@ import {
   type OpaqueBody,
   pageOf100,
   readOpaqueBody,
-  removed,
-  requireDataset,
-} from '@fairlead/experiments';
+} from '@fairlead/runs';
 import { createComparison, deleteComparison } from './comparative-experiment';
 import { ComparativeExperimentCommands } from './comparative-experiments.commands';
 import { comparativeMembers, listComparativeExperiments } from './comparative-experiments.queries';

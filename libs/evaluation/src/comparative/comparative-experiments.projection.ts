@@ -1,5 +1,6 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
-import { type DatasetDeleted, insertRow, workspaceOf } from '@fairlead/experiments';
+import type { DatasetDeleted } from '@fairlead/datasets';
+import { insertRow, workspaceOf } from '@fairlead/runs';
 import type { ComparativeExperimentEvent } from './comparative-experiment';
 
 export const comparativeExperimentsView: Projection = {

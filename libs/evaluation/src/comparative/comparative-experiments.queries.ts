@@ -9,7 +9,7 @@ import {
   Parameters,
   raw,
   text,
-} from '@fairlead/experiments';
+} from '@fairlead/runs';
 import type { ComparativeExperimentEntity } from './comparative-experiment.entity';
 
 interface ComparativeQuery {

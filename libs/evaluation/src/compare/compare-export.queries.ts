@@ -1,7 +1,8 @@
 import { memberSlices } from '@fairlead/blobs';
 import { BadRequest } from '@fairlead/schema';
 import type { Pool } from 'pg';
-import { array, type Cell, csvLine, number, object, oneLine, raw, text, unquoted } from '@fairlead/experiments';
+import { type Cell, csvLine, oneLine } from '@fairlead/datasets';
+import { array, number, object, raw, text, unquoted } from '@fairlead/runs';
 import type { Comparison } from './comparisons.service';
 import {
   type ExportedLine,

@@ -1,4 +1,4 @@
-import { preview } from '@fairlead/experiments';
+import { preview } from '@fairlead/runs';
 import type { CategoryComparison, ExperimentScores, KeyComparison, KeyResult } from './compare.answers.schema';
 import type { Comparison } from './comparisons.service';
 

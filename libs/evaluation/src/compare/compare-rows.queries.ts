@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { type ExampleEntity, latencyOf, preview, type RunEntity, runInputs, unquoted } from '@fairlead/experiments';
+import type { ExampleEntity } from '@fairlead/datasets';
+import { latencyOf, preview, runInputs, type RunEntity, unquoted } from '@fairlead/runs';
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
 import type { Comparison, Comparisons } from './comparisons.service';

@@ -2,7 +2,7 @@ import { copiedFields } from '@fairlead/blobs';
 import { escapeLiteral, type Pool } from 'pg';
 import { to } from 'pg-copy-streams';
 import { BadRequest } from '@fairlead/schema';
-import { type ExperimentLimits, IdTable, latencyOf, storable } from '@fairlead/experiments';
+import { type ExperimentLimits, IdTable, latencyOf, storable } from '@fairlead/runs';
 import { LABEL_CHARACTERS } from './labels';
 import type { Compared, LabelValues, ScoreTable } from './score-table';
 import { Unpacked } from './unpacked-scores';

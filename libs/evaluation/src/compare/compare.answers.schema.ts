@@ -14,7 +14,7 @@ import {
   timestamp,
   uuid,
 } from '@fairlead/schema';
-import { feedbackStatistics } from '@fairlead/experiments';
+import { feedbackStatistics } from '@fairlead/runs';
 
 const direction = literal(['higher is better', 'lower is better']);
 export type Direction = Infer<typeof direction>;

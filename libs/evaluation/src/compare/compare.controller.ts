@@ -17,7 +17,8 @@ import {
 import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { EXPERIMENTS_VIEW, Id, oneOrMany, type ScoreDirections } from '@fairlead/experiments';
+import type { ScoreDirections } from '@fairlead/datasets';
+import { EXPERIMENTS_VIEW, Id, oneOrMany } from '@fairlead/runs';
 import * as answers from './compare.answers.schema';
 import { csvExport, jsonLines } from './compare-export.queries';
 import { comparisonJson, summaryJson } from './compare-json';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { IdTable, jsonContaining, Parameters, storable } from '@fairlead/experiments';
+import { IdTable, jsonContaining, Parameters, storable } from '@fairlead/runs';
 import type { LabelValues, ScoreTable } from './score-table';
 
 interface Rows {

@@ -1,7 +1,7 @@
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
-import { ExperimentLimits } from '@fairlead/experiments';
+import { ExperimentLimits } from '@fairlead/runs';
 import { type Answer, HOSTILE, type Reading, rows, startReading } from '../testing/reading';
 import { Comparisons } from './comparisons.service';
 

@@ -2,7 +2,8 @@ import { sharedReading } from '@fairlead/postgres';
 import { BadRequest, NotFound, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { ExperimentLimits, findScoreDirections, requireDataset, type ScoreDirections } from '@fairlead/experiments';
+import { findScoreDirections, requireDataset, type ScoreDirections } from '@fairlead/datasets';
+import { ExperimentLimits } from '@fairlead/runs';
 import type {
   CategoryComparison,
   Direction,

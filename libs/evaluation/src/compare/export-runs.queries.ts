@@ -9,7 +9,7 @@ import {
   runUsage,
   storable,
   usageOf,
-} from '@fairlead/experiments';
+} from '@fairlead/runs';
 import { categoryKeys } from './categories';
 import { type RowLabels, rowLabels } from './labels';
 import { exampleIdAt } from './score-table';

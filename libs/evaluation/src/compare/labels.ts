@@ -1,4 +1,4 @@
-import { unquoted } from '@fairlead/experiments';
+import { unquoted } from '@fairlead/runs';
 import type { ExperimentScores, KeyLabels, ScoreTable } from './score-table';
 
 /** Labels as they were given: each belongs to a run, by its number, and has a place in `labels`. */

@@ -1,5 +1,5 @@
 import { BadRequest, note, optional, refine, str, uuid } from '@fairlead/schema';
-import { oneOrMany } from '@fairlead/experiments';
+import { oneOrMany } from '@fairlead/runs';
 import { type LabelKind, labelKinds } from './categories';
 import type { Direction, KeyComparison } from './compare.answers.schema';
 import { ROW_KINDS, type RowKind, rowKind } from './compare-results';

@@ -1,4 +1,4 @@
-import { ID_BYTES } from '@fairlead/experiments';
+import { ID_BYTES } from '@fairlead/runs';
 
 export interface KeyScores {
   readonly means: Float64Array;

@@ -1,4 +1,4 @@
-import { ID_BYTES, IdTable } from '@fairlead/experiments';
+import { ID_BYTES, IdTable } from '@fairlead/runs';
 import { type GivenLabels, givenLabels, isWhole, labelsOfRows } from './labels';
 import type { Compared, ExperimentScores, KeyLabels, KeyScores, LabelValues } from './score-table';
 

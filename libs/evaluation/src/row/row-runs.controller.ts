@@ -1,5 +1,6 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
-import { EXPERIMENTS_VIEW, requireDataset } from '@fairlead/experiments';
+import { requireDataset } from '@fairlead/datasets';
+import { EXPERIMENTS_VIEW } from '@fairlead/runs';
 import { csv, type Infer, note, object, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';

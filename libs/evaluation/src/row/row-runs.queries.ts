@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type FeedbackEntity, isoTime, latencyOf, preview, type RunEntity, unquoted } from '@fairlead/experiments';
+import { type FeedbackEntity, isoTime, latencyOf, preview, type RunEntity, unquoted } from '@fairlead/runs';
 import type { RowRuns } from './row-runs.schema';
 
 /** Bounds of an answer: runs of a row in each experiment, feedback on all of them, and bytes of a text. */

@@ -41,7 +41,7 @@ import {
   text,
   V2_SELECTS,
   type V2Select,
-} from '@fairlead/experiments';
+} from '@fairlead/runs';
 import { experimentRuns } from '../view/compared-runs.answers.schema';
 import { renderExamples } from '../view/comparison-view-rows.queries';
 import { findView, findViewExamples, orderOf } from '../view/comparison-view.queries';

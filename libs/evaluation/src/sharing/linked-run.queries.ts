@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { array, isoTime, latencyOf, metadataOf, number, object, raw, runInputs, text } from '@fairlead/experiments';
+import { array, isoTime, latencyOf, metadataOf, number, object, raw, runInputs, text } from '@fairlead/runs';
 import type { Hideable } from './share';
 import type { OpenLink } from './share.queries';
 

@@ -3,22 +3,9 @@ import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope 
 import { BadRequest, csv, type Infer, int, list, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
-import {
-  array,
-  countExamples,
-  dataset,
-  example,
-  findDataset,
-  found,
-  Id,
-  JSON_TEXT,
-  listExamples,
-  listSessions,
-  oneOrMany,
-  pageOf100,
-  sent,
-  session,
-} from '@fairlead/experiments';
+import { listSessions, session } from '@fairlead/experiments';
+import { countExamples, dataset, example, findDataset, listExamples } from '@fairlead/datasets';
+import { array, found, Id, JSON_TEXT, oneOrMany, pageOf100, sent } from '@fairlead/runs';
 import { comparisonSummary } from '../compare/compare.answers.schema';
 import { summaryJson } from '../compare/compare-json';
 import { Comparisons } from '../compare/comparisons.service';

@@ -18,7 +18,7 @@ import {
 } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
-import { found, Id, JSON_TEXT } from '@fairlead/experiments';
+import { found, Id, JSON_TEXT } from '@fairlead/runs';
 import { comparison } from '../compare/compare.answers.schema';
 import { comparisonJson } from '../compare/compare-json';
 import { type ComparedRow, readPage } from '../compare/compare-rows.queries';

@@ -34,7 +34,7 @@ import {
   runV2,
   sent,
   V2_SELECTS,
-} from '@fairlead/experiments';
+} from '@fairlead/runs';
 import { PublicReading } from './public-reading.service';
 import type { SharedRun } from './share.queries';
 

@@ -14,7 +14,7 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
-import { EXPERIMENTS_VIEW, Id, pageOf100 } from '@fairlead/experiments';
+import { EXPERIMENTS_VIEW, Id, pageOf100 } from '@fairlead/runs';
 import { HIDEABLE, type Hideable, LINK_KINDS } from './share';
 import { ShareCommands } from './share.commands';
 import { ShareQueries } from './share.queries';

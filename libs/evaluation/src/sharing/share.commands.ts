@@ -5,7 +5,7 @@ import { BadRequest, HttpProblem, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { EXPERIMENTS_VIEW, isoTime } from '@fairlead/experiments';
+import { EXPERIMENTS_VIEW, isoTime } from '@fairlead/runs';
 import { beginShare, endShare, type Share, type ShareEvent, type ShareLink, shareModel } from './share';
 import { DIGESTS, type ListedLink, sealsOf, ShareQueries } from './share.queries';
 

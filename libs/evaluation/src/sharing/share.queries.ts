@@ -2,7 +2,7 @@ import { type Sealed, Vault } from '@fairlead/eventing';
 import { NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { isoTime } from '@fairlead/experiments';
+import { isoTime } from '@fairlead/runs';
 import type { Hideable, ShareLink } from './share';
 
 export const DIGESTS = { lasting: 'share-tokens', ending: 'share-link-tokens' };

@@ -3,7 +3,8 @@ import { type Infer, note, nullable, object, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { EXPERIMENTS_VIEW, found, Id, removed, requireDataset } from '@fairlead/experiments';
+import { removed, requireDataset } from '@fairlead/datasets';
+import { EXPERIMENTS_VIEW, found, Id } from '@fairlead/runs';
 import { ShareCommands } from './share.commands';
 import { ShareQueries } from './share.queries';
 

@@ -1,6 +1,7 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import { type Handler, workspaceOf } from '@fairlead/experiments';
+import type { Handler } from '@fairlead/experiments';
+import { workspaceOf } from '@fairlead/runs';
 import type { ShareEvent } from './share';
 
 async function applyShare(event: Recorded<ShareEvent>, tx: PoolClient): Promise<void> {

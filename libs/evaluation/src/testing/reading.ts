@@ -1,4 +1,5 @@
-import { experimentsView, NamedComparisons } from '@fairlead/experiments';
+import { experimentsView } from '@fairlead/experiments';
+import { NamedComparisons } from '@fairlead/runs';
 import { type Added, startReading as startAlone } from '@fairlead/experiments/testing';
 import { ComparativeExperimentCommands } from '../comparative/comparative-experiments.commands';
 import { ComparativeExperimentsController } from '../comparative/comparative-experiments.controller';

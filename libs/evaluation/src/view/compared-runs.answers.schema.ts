@@ -1,4 +1,5 @@
-import { exampleAnswerMembers, feedback, itemsPage, runAnswerMembers, runV2 } from '@fairlead/experiments';
+import { exampleAnswerMembers } from '@fairlead/datasets';
+import { feedback, itemsPage, runAnswerMembers, runV2 } from '@fairlead/runs';
 import { anyObject, list, note, object, record, str, union, uuid } from '@fairlead/schema';
 
 /** Members of RunSchemaComparisonView that other views of a run do not have, or have otherwise. */

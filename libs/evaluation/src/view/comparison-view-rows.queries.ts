@@ -1,22 +1,21 @@
 import type { Pool } from 'pg';
+import { exampleMembers, readCurrentExamples } from '@fairlead/datasets';
 import {
   array,
   type AttachmentLinks,
   attachmentUrls,
-  exampleMembers,
   feedbackColumns,
   feedbackJson,
   type FeedbackRow,
   object,
   preview,
   raw,
-  readCurrentExamples,
   readRuns,
   runFeedbackStatistics,
   runMembers,
   type RunRow,
   text,
-} from '@fairlead/experiments';
+} from '@fairlead/runs';
 import { LEFT_OUT } from './compared-runs.answers.schema';
 import type { ViewFilter } from './comparison-view.queries';
 

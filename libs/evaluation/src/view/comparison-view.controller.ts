@@ -4,7 +4,8 @@ import { bool, type Infer, int, list, literal, note, object, optional, record, s
 import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { Attachments, batches, csvLine, EXPERIMENTS_VIEW, Id, JSON_TEXT, pieces } from '@fairlead/experiments';
+import { csvLine } from '@fairlead/datasets';
+import { Attachments, batches, EXPERIMENTS_VIEW, Id, JSON_TEXT, pieces } from '@fairlead/runs';
 import { exampleIdAt } from '../compare/score-table';
 import { type Comparison, Comparisons } from '../compare/comparisons.service';
 import { exampleWithRuns, feedbackDelta } from './compared-runs.answers.schema';

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { all, compileFilter, found, Parameters, requireDataset, runVocabulary } from '@fairlead/experiments';
+import { requireDataset } from '@fairlead/datasets';
+import { all, compileFilter, found, Parameters, runVocabulary } from '@fairlead/runs';
 
 export interface ViewFilter {
   readonly datasetId: string;

@@ -3,9 +3,7 @@ import { BadRequest, type Infer, int, note, object, optional, refine, str, uuid 
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { array } from '../common/platform-json';
-import { JSON_TEXT, oneOrMany, searchedObject } from '../common/reading';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { array, EXPERIMENTS_VIEW, JSON_TEXT, oneOrMany, searchedObject } from '@fairlead/runs';
 import { experiments } from './sessions.answers.schema';
 import { EXPERIMENT_ORDERS, listExperiments, SCORE_OPERATORS } from './sessions.queries';
 

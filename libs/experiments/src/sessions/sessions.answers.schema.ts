@@ -14,8 +14,8 @@ import {
   unused,
   uuid,
 } from '@fairlead/schema';
-import { uploadedDatasetMembers } from '../datasets/datasets.answers.schema';
-import { feedbackStatistics } from '../feedback/feedback.answers.schema';
+import { feedbackStatistics } from '@fairlead/runs';
+import { uploadedDatasetMembers } from '@fairlead/datasets';
 
 const plainMembers = {
   start_time: note(timestamp(), 'Start of the session.'),

@@ -32,18 +32,27 @@ import {
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
-import { removed } from '../datasets/datasets.answers.schema';
-import { DatasetCommands } from '../datasets/datasets.commands';
-import { requireDataset } from '../datasets/datasets.queries';
-import { digestOf, type OpaqueBody, readOpaqueBody } from '../common/opaque-body.schema';
-import { array } from '../common/platform-json';
-import { found, Id, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../common/reading';
-import type { SessionChanges, SessionCreated } from './experiment';
+import {
+  array,
+  digestOf,
+  EXPERIMENTS_VIEW,
+  found,
+  Id,
+  idPath,
+  JSON_TEXT,
+  oneOrMany,
+  type OpaqueBody,
+  pageOf100,
+  readOpaqueBody,
+  searchedObject,
+  type SessionChanges,
+  SessionCommands,
+  type SessionCreated,
+} from '@fairlead/runs';
+import { DatasetCommands, removed, requireDataset } from '@fairlead/datasets';
 import { plainSession, session } from './sessions.answers.schema';
-import { SessionCommands } from './sessions.commands';
 import { countSessions, createdSession, findPlainSession, findSession, listSessions } from './sessions.queries';
 
 const SORTS = [

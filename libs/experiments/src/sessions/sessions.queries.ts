@@ -1,11 +1,21 @@
 import type { Pool } from 'pg';
-import type { SessionCreated } from './experiment';
-import type { SessionEntity } from './session.entity';
-import { compileFilter, metadataFamily, type Vocabulary } from '../common/filter-sql';
-import { number, object, raw, text } from '../common/platform-json';
-import { USAGE_MEMBERS } from '../runs/run-usage';
-import type { SessionChanges } from './experiment';
-import { all, containing, isoTime, Parameters } from '../common/sql';
+import {
+  all,
+  compileFilter,
+  containing,
+  isoTime,
+  metadataFamily,
+  number,
+  object,
+  Parameters,
+  raw,
+  type SessionChanges,
+  type SessionCreated,
+  type SessionEntity,
+  text,
+  USAGE_MEMBERS,
+  type Vocabulary,
+} from '@fairlead/runs';
 
 interface SessionQuery {
   readonly id?: readonly string[];

@@ -1,8 +1,14 @@
 import { type Caller, EventStore, idOf, type Recorded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { createSession, newProject, type SessionCreated, sessionStream } from './experiment';
-import { SessionExists } from './session.errors';
-import { SessionCommands, unlessGone } from './sessions.commands';
+import {
+  createSession,
+  newProject,
+  SessionCommands,
+  type SessionCreated,
+  SessionExists,
+  sessionStream,
+  unlessGone,
+} from '@fairlead/runs';
 
 /** Characters of a deployment's name that another name of its tracing project begins with. */
 const NAME_KEPT = 200;

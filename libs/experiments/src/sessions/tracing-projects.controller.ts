@@ -3,7 +3,7 @@ import { type Caller, EventContext, idOf, once, serviceCaller } from '@fairlead/
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Pool } from 'pg';
-import { tracingProjectId } from '../common/ids';
+import { tracingProjectId } from '@fairlead/runs';
 import { TracingProjectCommands } from './tracing-projects.commands';
 
 const CREATED = 'experiments.tracing-projects.created';

@@ -1,2 +1,4 @@
+export * from './filling';
 export * from './reading';
 export * from './uploading';
+export * from './zstd';

@@ -23,37 +23,24 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as newId } from 'uuid';
-import { DatasetCommands } from '../datasets/datasets.commands';
-import { DatasetFilesController } from '../datasets/dataset-files.controller';
-import { DatasetsController } from '../datasets/datasets.controller';
-import { DatasetWritesController } from '../datasets/dataset-writes.controller';
-import { ExampleAttachmentsController } from '../examples/example-attachments.controller';
-import { ExampleWritesController } from '../examples/example-writes.controller';
-import { ExamplesController } from '../examples/examples.controller';
+import {
+  Attachments,
+  AwaitedFeedback,
+  ExperimentLimits,
+  LiveRunsThread,
+  NamedComparisons,
+  PublicUrl,
+  RefusedItems,
+  RunsModule,
+  SessionCommands,
+  UploadThread,
+} from '@fairlead/runs';
+import { DatasetCommands, DatasetsModule, ExamplesThread } from '@fairlead/datasets';
 import { experimentsView } from '../experiments.projection';
-import { AwaitedFeedback } from '../feedback/awaited-feedback.consumer';
-import { FeedbackChangesController } from '../feedback/feedback-changes.controller';
-import { FeedbackConfigsController } from '../feedback/feedback-configs.controller';
-import { RunUrlController } from '../runs/run-url.controller';
-import { ThreadsController } from '../runs/threads.controller';
-import { FeedbackController } from '../feedback/feedback.controller';
-import { NamedComparisons } from '../feedback/named-comparisons';
 import { InfoController } from '../info.controller';
-import { ExperimentLimits } from '../common/experiment-limits';
-import { ExamplesThread } from '../examples/examples-thread.service';
-import { LiveRunsThread } from '../runs/live/live-runs-thread.service';
-import { LiveRunsController } from '../runs/live/live-runs.controller';
 import { experimentsMigrations } from '../domain';
-import { PublicUrl, Attachments } from '../storage/attachments.service';
-import { RunAttachmentsController } from '../runs/run-attachments.controller';
-import { RunsController } from '../runs/runs.controller';
-import { ScoreDirectionsController } from '../datasets/score-directions.controller';
-import { RefusedItemsController } from '../refused/refused-items.controller';
-import { RefusedItems } from '../refused/refused-items.store';
-import { SessionCommands } from '../sessions/sessions.commands';
 import { ExperimentsController } from '../sessions/experiments.controller';
 import { SessionsController } from '../sessions/sessions.controller';
-import { UploadThread } from '../upload/upload-thread.service';
 
 export interface Answer {
   readonly status: number;
@@ -63,7 +50,7 @@ export interface Answer {
   readonly json: ReturnType<typeof JSON.parse>;
 }
 
-export type Row = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
 
 /** The reading side on a database of its own, with two tenants `a` and `b`. */
 export interface Reading {
@@ -117,23 +104,9 @@ export async function startReading(
       ...controllers,
       ExperimentsController,
       SessionsController,
-      DatasetsController,
-      DatasetFilesController,
-      DatasetWritesController,
-      ExampleAttachmentsController,
-      ExamplesController,
-      ExampleWritesController,
-      LiveRunsController,
-      RefusedItemsController,
-      RunAttachmentsController,
-      RunsController,
-      ScoreDirectionsController,
-      FeedbackController,
-      FeedbackChangesController,
-      FeedbackConfigsController,
-      RunUrlController,
-      ThreadsController,
       InfoController,
+      ...DatasetsModule.controllers,
+      ...RunsModule.controllers,
     ],
     providers: [
       ...providers,

@@ -23,10 +23,9 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as uuid } from 'uuid';
+import type { ExperimentLimits, NamedComparisons } from '@fairlead/runs';
 import { ExperimentsModule } from '../experiments.module';
 import { experimentsView } from '../experiments.projection';
-import type { NamedComparisons } from '../feedback/named-comparisons';
-import type { ExperimentLimits } from '../common/experiment-limits';
 import { experimentsMigrations } from '../domain';
 
 interface Answer {

@@ -1,18 +1,21 @@
 import { memberSlices } from '@fairlead/blobs';
 import { type Problem, Problems, Unprocessable } from '@fairlead/schema';
 import type { Pool } from 'pg';
-import { sameJson } from '../examples/same-json';
 import {
+  type CheckedUpload,
+  contentDigest,
   exampleTexts,
-  type FillExample,
   type Filled,
+  type FillExample,
+  type FillRow,
+  type FillRows,
+  fillRows,
   type FillTarget,
   findFillTargets,
   placesOf,
-} from '../storage/fill-targets.queries';
-import { contentDigest, type FillRow, fillRows, type FillRows } from '../storage/row-contents';
+} from '@fairlead/runs';
+import { sameJson } from '@fairlead/datasets';
 import type { ExperimentFacts } from './upload-answer';
-import type { CheckedUpload } from './upload-check';
 
 interface Known {
   readonly experiment: ExperimentFacts;

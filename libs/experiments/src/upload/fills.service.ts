@@ -5,21 +5,19 @@ import { Conflict, Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v4 as randomId } from 'uuid';
-import { type Dataset, isThere } from '../datasets/dataset';
-import { DatasetCommands } from '../datasets/datasets.commands';
-import { findHoldings } from '../datasets/datasets.queries';
 import {
   type ExperimentEvent,
   type ExperimentFilled,
   experimentModel,
+  EXPERIMENTS_VIEW,
   fill,
+  REPLAY_MS,
+  SessionCommands,
   sessionStream,
-} from '../sessions/experiment';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { SessionCommands } from '../sessions/sessions.commands';
+} from '@fairlead/runs';
+import { type Dataset, DatasetCommands, findHoldings, isThere } from '@fairlead/datasets';
 import { checkFillHeader, checkFillRows } from './fill-check.queries';
 import { type ExperimentFacts, extraOf, fillAnswer } from './upload-answer';
-import { REPLAY_MS } from './upload.errors';
 import type { Received } from './upload-receiver.service';
 
 /** Time that a fill waits until the rows that came before it are stored (ms). */

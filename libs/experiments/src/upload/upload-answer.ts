@@ -1,6 +1,15 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
-import type { DatasetFacts, DatasetHoldings, ExperimentFilled, ExperimentUploaded } from '../sessions/experiment';
-import { number, object, raw, text, time } from '../common/platform-json';
+import {
+  type DatasetFacts,
+  type DatasetHoldings,
+  type ExperimentFilled,
+  type ExperimentUploaded,
+  number,
+  object,
+  raw,
+  text,
+  time,
+} from '@fairlead/runs';
 
 const UNKNOWN = {
   run_count: 'null',

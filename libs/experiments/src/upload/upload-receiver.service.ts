@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import { BLOCK_BYTES, inRing, type PayloadDraft, PayloadStore } from '@fairlead/blobs';
 import { Problems, Unprocessable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import { ExperimentLimits } from '../common/experiment-limits';
-import { LimitExceeded } from './upload.errors';
-import { LocalChecker, type UploadChecker } from './upload-checker';
-import type { CheckedUpload, Verdict } from './upload-check';
-import { UploadThread } from './upload-thread.service';
+import {
+  type CheckedUpload,
+  ExperimentLimits,
+  LimitExceeded,
+  LocalChecker,
+  type UploadChecker,
+  UploadThread,
+  type Verdict,
+} from '@fairlead/runs';
 
 export interface Received {
   readonly upload: CheckedUpload;

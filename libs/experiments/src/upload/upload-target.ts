@@ -1,10 +1,16 @@
 import type { Caller } from '@fairlead/eventing';
 import { v4 as randomId } from 'uuid';
-import { addExperiment, checkTarget, type Dataset, isThere, type Target } from '../datasets/dataset';
-import { DatasetExists, DatasetMismatch } from '../datasets/dataset.errors';
-import type { DatasetCommands } from '../datasets/datasets.commands';
-import { newDatasetId } from '../common/ids';
-import type { Header } from './upload-schema';
+import { type Header, newDatasetId } from '@fairlead/runs';
+import {
+  addExperiment,
+  checkTarget,
+  type Dataset,
+  type DatasetCommands,
+  DatasetExists,
+  DatasetMismatch,
+  isThere,
+  type Target,
+} from '@fairlead/datasets';
 
 export interface Joined {
   readonly id: string;

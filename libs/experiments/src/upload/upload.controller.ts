@@ -16,17 +16,19 @@ import { holdsBody } from '@fairlead/edge';
 import { type Infer, note, object, optional, RequestTimeout, uuid } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ExperimentLimits } from '../common/experiment-limits';
+import {
+  type CheckedUpload,
+  decompressed,
+  ExperimentLimits,
+  LimitExceeded,
+  uploadSchema,
+  UploadThread,
+} from '@fairlead/runs';
 import { Fills } from './fills.service';
-import { LimitExceeded } from './upload.errors';
 import { uploaded } from '../sessions/sessions.answers.schema';
-import type { CheckedUpload } from './upload-check';
-import { uploadSchema } from './upload-schema';
-import { decompressed } from './decompress';
 import { Gate } from './gate';
 import { UploadReceiver } from './upload-receiver.service';
 import { Uploads } from './uploads.service';
-import { UploadThread } from './upload-thread.service';
 
 /** Time for which an upload waits for its turn (ms). */
 const PATIENCE_MS = 3000;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v4 as uuid, v5 } from 'uuid';
-import { experimentId, newDatasetId, numberedIds } from '../common/ids';
+import { experimentId, newDatasetId, numberedIds } from '@fairlead/runs';
 import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
 
 let service: Uploading;

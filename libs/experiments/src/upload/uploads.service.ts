@@ -11,23 +11,22 @@ import {
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v4 as randomId } from 'uuid';
-import type { Target } from '../datasets/dataset';
-import { DatasetCommands } from '../datasets/datasets.commands';
-import { findHoldings } from '../datasets/datasets.queries';
 import {
   type DatasetHoldings,
   type ExperimentEvent,
+  experimentId,
   experimentModel,
+  EXPERIMENTS_VIEW,
   type ExperimentUploaded,
+  IdTaken,
+  REPLAY_MS,
+  SessionCommands,
+  SessionExists,
   sessionStream,
   upload,
-} from '../sessions/experiment';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
-import { experimentId } from '../common/ids';
-import { SessionExists } from '../sessions/session.errors';
-import { SessionCommands } from '../sessions/sessions.commands';
+} from '@fairlead/runs';
+import { DatasetCommands, findHoldings, type Target } from '@fairlead/datasets';
 import { uploadAnswer } from './upload-answer';
-import { IdTaken, REPLAY_MS } from './upload.errors';
 import type { Received } from './upload-receiver.service';
 import { findTarget, type Joined, joinDataset } from './upload-target';
 

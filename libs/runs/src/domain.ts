@@ -1,0 +1,6 @@
+import type { EntityClass } from '@fairlead/postgres';
+import * as feedback from './feedback/feedback.entity';
+import * as runs from './run/run.entity';
+import * as sessions from './session/session.entity';
+
+export const runsEntities = [feedback, runs, sessions].flatMap((file) => Object.values<EntityClass>(file));

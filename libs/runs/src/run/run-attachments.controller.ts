@@ -1,0 +1,46 @@
+import type { Readable } from 'node:stream';
+import { Answers, Area, Describe, Query, Scope } from '@fairlead/api';
+import { anyObject, type Infer, note, object, str } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Pool } from 'pg';
+import { Attachments, signedQuery } from '../persist/attachments.service';
+import { Id } from '../common/reading';
+
+const query = object({ name: note(str(), 'Name of the attachment.'), ...signedQuery('run') });
+
+@Area('Runs')
+@Controller('api/v1/runs/:run_id/attachment')
+export class RunAttachmentsController {
+  constructor(
+    private readonly pool: Pool,
+    private readonly attachments: Attachments,
+  ) {}
+
+  /** No key: the signature in the URL stands for one. What was attached is shown to nobody as a page. */
+  @Get()
+  @Scope('public')
+  @Describe({
+    summary: 'Get an attachment of a run',
+    description: 'The URL comes from `s3_urls` of a run; its signature stands for a key for an hour.',
+    gives: ['Content-Disposition'],
+  })
+  @Answers({
+    200: { content: { 'application/octet-stream': anyObject() } },
+    403: 'The signature is not valid, or no longer.',
+    404: 'There is no such attachment.',
+  })
+  async one(
+    @Id('run_id') run: string,
+    @Query(query) signed: Infer<typeof query>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Readable> {
+    const { name, tenant } = signed;
+    await this.attachments.require([tenant, run, name], signed);
+    const { rows } = await this.pool.query<{ type: string; sha256: string; bytes: string }>(
+      'select type, sha256, bytes from run_attachments where tenant_id = $1 and run_id = $2 and name = $3',
+      [tenant, run, name],
+    );
+    return this.attachments.send(reply, tenant, rows[0]);
+  }
+}
