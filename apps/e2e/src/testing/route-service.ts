@@ -1,7 +1,7 @@
 import { type Route, routes } from '@fairlead/api';
 import { type createServer as create } from '@fairlead/edge';
 import { EventStore, Followers } from '@fairlead/eventing';
-import { until } from '@fairlead/postgres/testing';
+import { type TestDatabase, until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR, type ServiceProcess, type startWhole } from '@fairlead/service/testing';
 import { type CommandPlace, Executor } from '@fairlead/executors';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -74,6 +74,10 @@ export class RouteService {
   /** Another server of the installation, in a process of its own; it is not started yet. */
   another(preload: readonly string[]): ServiceProcess<'standalone'> {
     return this.installation.another(preload);
+  }
+
+  get database(): TestDatabase {
+    return this.installation.database;
   }
 
   /** Rows of the database. */

@@ -1,0 +1,113 @@
+import { PayloadStore } from '@fairlead/blobs';
+import { EventStore, newId } from '@fairlead/eventing';
+import { Pool } from 'pg';
+import { askUntil, type RouteService } from '../route-service';
+import { fillTenant, upload } from '../tenant-things';
+
+const UPLOAD = '/api/v1/datasets/upload-experiment';
+
+/** Reaches the statements that one successful request to each route leaves out. */
+export async function askFurther(service: RouteService): Promise<void> {
+  const key = await service.newTenant('further');
+  const { ids } = await fillTenant(service, key, 'further');
+  const { dataset_id: dataset, session_id: session, run_id: run, own_dataset_id: own, own_example_id: example } = ids;
+  const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
+  const send = (method: string, path: string, body?: object) => service.send(method, path, key, body);
+  const feedback = (body: object) => send('POST', '/api/v1/feedback', { key: 'correct', ...body });
+
+  const second = await uploadOf(service, key, {
+    ...upload('further second'),
+    dataset_name: undefined,
+    dataset_id: dataset,
+  });
+  const judge = { feedback_source: { type: 'model', metadata: { __run: { run_id: run } } } };
+  await feedback({ run_id: run, comment: 'why', ...judge });
+  await feedback({
+    run_id: run,
+    key: 'label',
+    value: 'good',
+    feedback_config: { type: 'categorical', categories: [] },
+  });
+  await feedback({ session_id: session, key: 'whole', value: { many: 'members' } });
+  const gone = newId();
+  await feedback({ id: gone, run_id: run });
+  await ask('PATCH', `/api/v1/feedback/${gone}`, { score: 0 });
+  await ask('DELETE', `/api/v1/feedback/${gone}`);
+  await feedback({ id: gone, run_id: run });
+
+  const compared = `/api/v1/datasets/${dataset}/compare`;
+  const experiments = `?experiments=${session},${second}`;
+  await ask('GET', `${compared}${experiments}&q=further&comments=correct&sort=row`);
+  await ask('GET', `${compared}/rows/${ids.example_id}${experiments}`);
+  const sort_params = { sort_by: 'feedback.correct', sort_order: 'ASC' };
+  await ask('POST', `/api/v1/datasets/${dataset}/runs`, { session_ids: [session, second], sort_params });
+  await ask('POST', '/v1/shares', { kind: 'run', run_id: run });
+
+  const filter = 'or(eq(feedback_key, "correct"), eq(input_key, "question"), search("further"))';
+  const inTrace = { trace_filter: 'eq(is_root, true)', tree_filter: 'eq(status, "success")' };
+  await ask('POST', '/api/v1/runs/query', { session: [session], filter, ...inTrace });
+  await ask('POST', '/api/v1/runs/stats', { session: [session], filter });
+  await ask('GET', `/api/v1/feedback?session=${session}`);
+  await ask('GET', '/api/v1/sessions?count=true');
+  await ask('GET', `/api/v1/datasets/${own}/versions?example=${example}`);
+  await ask('PUT', `/api/v1/datasets/${own}/tags`, { tag: 'tagged', as_of: 'latest' });
+  await ask('GET', `/api/v1/examples?dataset=${own}&as_of=tagged`);
+  await ask('POST', '/api/v1/examples', { dataset_id: own, source_run_id: run, use_source_run_io: true });
+
+  await askForRefusals(service, key, session!);
+  await askForFills(service, key);
+  await appendWithoutRequests(service, key);
+}
+
+async function uploadOf(service: RouteService, key: string, body: object): Promise<string> {
+  type Uploaded = { experiment: { id: string } };
+  const { experiment } = await service.ask<Uploaded>('POST', UPLOAD, key, body);
+  await askUntil(async () => {
+    type Session = { run_count: number | null };
+    const { run_count } = await service.ask<Session>('GET', `/api/v1/sessions/${experiment.id}`, key);
+    return run_count ?? undefined;
+  });
+  return experiment.id;
+}
+
+/** Items that are refused, and feedback that comes before its run. */
+async function askForRefusals(service: RouteService, key: string, session: string): Promise<void> {
+  await service.send('POST', '/api/v1/runs/batch', key, { post: [{ id: newId(), name: 'bad', inputs: 3 }], patch: [] });
+  const late = newId();
+  const form = new FormData();
+  form.append(`feedback.${newId()}`, JSON.stringify({ key: 'early', score: 1, run_id: late, trace_id: late }));
+  // Its run never comes.
+  form.append(`feedback.${newId()}`, JSON.stringify({ key: 'lost', score: 1, run_id: newId() }));
+  form.append(`feedback.${newId()}`, JSON.stringify({ key: 'bad', run_id: late, session_id: newId() }));
+  form.append(`feedback.${newId()}`, JSON.stringify({ key: 'named', score: 1, run_id: late, session_id: session }));
+  await service.send('POST', '/api/v1/runs/multipart', key, form);
+  await service.ask('POST', '/api/v1/runs', key, { id: late, name: 'late' });
+}
+
+/** Fills with texts written otherwise, and uploads that change examples. */
+async function askForFills(service: RouteService, key: string): Promise<void> {
+  const body = upload('further filled');
+  const [row] = body.results;
+  const failed = { ...body, results: [{ ...row!, error: 'It broke.' }] };
+  const id = await uploadOf(service, key, failed);
+  const fill = { ...body, summary_experiment_scores: undefined, results: [{ ...row!, inputs: 'INPUTS' }] };
+  const text = JSON.stringify(fill).replace('"INPUTS"', `{ "question" : ${JSON.stringify(body.experiment_name)} }`);
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  await fetch(`${service.url}${UPLOAD}?into=${id}`, { method: 'POST', headers, body: text });
+  const again = { ...body, experiment_name: 'further again', results: [{ ...row!, inputs: { question: 'changed' } }] };
+  await uploadOf(service, key, again);
+}
+
+/** Events of early versions, sweeps, and what only a fault between two steps reaches. */
+async function appendWithoutRequests(service: RouteService, key: string): Promise<void> {
+  const [store, pool] = [service.app.get(EventStore), service.app.get(Pool)];
+  const { id } = await service.ask<{ id: string }>('POST', '/api/v1/datasets', key, { name: 'of an early version' });
+  await store.append(`dataset-${id}`, 'any', [{ type: 'DatasetDeleted', data: {} }], {});
+  const { tenant_id: tenant } = await service.ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current', key);
+  const run = { id: newId(), name: 'of no session' };
+  await store.append(`experiment-${newId()}`, 'any', [{ type: 'RunsReceived', data: { runs: [run] } }], { tenant });
+  await store.append(`tenant-${newId()}`, 'any', [{ type: 'TenantRemoved', data: {} }], {});
+  const payloads = new PayloadStore(pool);
+  await payloads.needNoMore(tenant, 'of a fill that failed', newId());
+  await payloads.unreferenced(new Date(0));
+}
