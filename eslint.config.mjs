@@ -94,10 +94,18 @@ policies.push({
 const GIVEN_TO_FETCH =
   'CallExpression[callee.name="fetch"] > ObjectExpression > Property[key.name="signal"] > CallExpression > .callee';
 /** Rules of syntax for all files. */
-const SYNTAX = ['name', 'value'].map((key) => ({
-  selector: `MemberExpression[object.name="AbortSignal"][property.${key}="timeout"]:not(${GIVEN_TO_FETCH})`,
-  message: 'Node.js 20 can lose such a signal where it is combined with others: use withTimeLimit or TimeLimit.',
-}));
+const SYNTAX = [
+  ...['name', 'value'].map((key) => ({
+    selector: `MemberExpression[object.name="AbortSignal"][property.${key}="timeout"]:not(${GIVEN_TO_FETCH})`,
+    message: 'Node.js 20 can lose such a signal where it is combined with others: use withTimeLimit or TimeLimit.',
+  })),
+  {
+    selector:
+      'Decorator > CallExpression[callee.name=/^(Res|Response|Next)$/]:not(:has(Property[key.name="passthrough"]))',
+    message:
+      'The answer is what a handler returns, so that it is checked and can be repeated: @Res({ passthrough: true }).',
+  },
+];
 
 /** Inside the console, a feature uses `ui` and `api`, and these use no feature. */
 const CONSOLE_POLICIES = [

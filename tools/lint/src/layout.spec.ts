@@ -123,6 +123,20 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
     'libs/audit/src/audit.controller.ts',
     NEST + routes(10, `@Controller('v1')`),
   ],
+  ...['@Res()', '@Response()', '@Next()'].map(
+    (reply) =>
+      [
+        `nothing more, with a handler that takes ${reply}`,
+        'libs/audit/src/audit.controller.ts',
+        `class Taking { find(${reply} reply: unknown) { return reply; } }\nexport { Taking };`,
+        'no-restricted-syntax',
+      ] as const,
+  ),
+  [
+    'nothing more, with a handler that only adds headers',
+    'libs/audit/src/audit.controller.ts',
+    'class Adding { find(@Res({ passthrough: true }) reply: unknown) { return reply; } }\nexport { Adding };',
+  ],
   ['nothing, with 11 lines in a method of another class', 'libs/audit/src/audited.ts', routes(11, '')],
   ['nothing, with a limit of time that fetch holds', 'tools/a.mjs', `fetch('/', { signal: AbortSignal.timeout(9) });`],
 ];
