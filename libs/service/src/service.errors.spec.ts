@@ -17,7 +17,7 @@ it.each(FILES)('%s holds errors that carry their answer', (file) => {
   expect(classes.map(({ prototype }) => prototype instanceof HttpProblem)).toEqual(classes.map(() => true));
 });
 
-it.each(['access', 'auth-providers', 'deployments', 'experiments', 'integrations', 'rollouts', 'webhooks'])(
+it.each(['access', 'auth-providers', 'datasets', 'deployments', 'integrations', 'rollouts', 'runs', 'webhooks'])(
   'The domain %s keeps its errors in such files',
   (domain) => expect(FILES.filter((file) => file.startsWith(`${domain}/`))).not.toEqual([]),
 );
