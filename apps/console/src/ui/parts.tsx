@@ -140,10 +140,18 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
   );
 }
 
+interface PageProps {
+  readonly title: ReactNode;
+  readonly aside?: ReactNode;
+  /** It is as high as the window, and parts of it scroll. */
+  readonly fill?: boolean;
+  readonly children: ReactNode;
+}
+
 /** A page: its title, what stands beside it, and its content. */
-export function Page({ title, aside, children }: { title: ReactNode; aside?: ReactNode; children: ReactNode }) {
+export function Page({ title, aside, fill, children }: PageProps) {
   return (
-    <main className={css.page} id="content" tabIndex={-1}>
+    <main className={css.page} id="content" tabIndex={-1} data-fill={fill}>
       <header className={css.head}>
         <h1>{title}</h1>
         <div className={css.aside}>{aside}</div>
@@ -153,17 +161,26 @@ export function Page({ title, aside, children }: { title: ReactNode; aside?: Rea
   );
 }
 
-/** Copies a text and says so. */
-export function Copy({ text, children, kind }: { text: string; children: ReactNode; kind?: 'usual' | 'quiet' }) {
+interface CopyProps {
+  readonly text: string | (() => Promise<string>);
+  readonly children: ReactNode;
+  readonly kind?: 'usual' | 'quiet';
+}
+
+/** Copies a text, or what is read for it then, and says so. */
+export function Copy({ text, children, kind }: CopyProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return undefined;
     const timer = setTimeout(() => setCopied(false), 2000);
     return () => clearTimeout(timer);
   }, [copied]);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  const copy = async () => {
+    await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+    setCopied(true);
+  };
   return (
-    <Button kind={kind} onClick={copy}>
+    <Button kind={kind} onClick={() => void copy()}>
       <span aria-live="polite">{copied ? 'Copied' : children}</span>
     </Button>
   );

@@ -102,6 +102,25 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
     await fresh.context().close();
   });
 
+  it('begins above the fold, and with the row that the address names', async () => {
+    const desk = await walk.open({ viewport: { width: 1440, height: 900 } });
+    await walk.signIn(desk);
+    const four = address.replace(/,[^,&]*&/, '&');
+    await desk.goto(four);
+    await desk.getByText('row 0: the carrier').first().waitFor();
+    const first = desk.getByRole('row').filter({ has: desk.getByRole('button', { name: 'Open row 1:' }) });
+    expect((await first.boundingBox())!.y).toBeLessThanOrEqual(420);
+    expect(await desk.evaluate('document.documentElement.scrollHeight')).toBe(900);
+    await desk.goto(`${four}&row=${row(12_345, 0).row_id}`);
+    const named = desk.getByRole('row', { selected: true });
+    await named.getByText('question number 12345 ').waitFor();
+    await desk.setViewportSize({ width: 390, height: 844 });
+    await desk.goto(four);
+    await first.waitFor();
+    expect((await first.boundingBox())!.y).toBeLessThanOrEqual(844 - 64);
+    await desk.context().close();
+  });
+
   it('asks again for the rows that could not be read', async () => {
     const last = /\/compare\?.*offset=19900/;
     await page.route(last, (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }));

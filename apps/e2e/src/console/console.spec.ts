@@ -98,6 +98,7 @@ inBrowser('The console', () => {
     await page.getByText('Only rows:').waitFor();
     expect(page.url()).toContain(`rows=${next.experiment.id}:worse:correct`);
     await expectRows(1);
+    await page.getByRole('status').getByText('1 of 2 rows').waitFor();
     await page.getByRole('button', { name: 'Open row 1' }).click();
     const panel = page.getByRole('complementary', { name: 'Row' });
     await panel.getByRole('region', { name: 'Differences of the output' }).getByText('steps[0].ms').waitFor();
@@ -219,6 +220,7 @@ inBrowser('The console', () => {
     const compared = [base, crashed, repeated, double].map(({ id }) => id as string);
     await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${compared.join()}&sort=row`);
     const gap = '3 of 4 rows could not be compared on judge';
+    await page.getByRole('button', { name: 'Statistics', exact: true }).click();
     await page.getByRole('listitem').filter({ hasText: 'judge crashed' }).getByText(gap).waitFor();
     const whole = page.getByRole('region', { name: 'Scores of the whole experiments' });
     await whole.getByRole('row', { name: /^judge crashed 0\.3.*worse −0\.6 C$/ }).waitFor();
@@ -235,13 +237,18 @@ inBrowser('The console', () => {
       .getByRole('row', { name: /^two judges/ })
       .getByText('(8 scores)')
       .waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByRole('button', { name: /^Warnings/ }).click();
     await page.getByText('two judges has 8 scores of judge on 4 runs').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Labels' }).click();
     const tones = page.getByRole('region', { name: 'Values of tone' });
     await tones.getByRole('columnheader', { name: 'calm' }).waitFor();
     await tones
       .getByRole('row', { name: /^judge crashed/ })
       .getByText('4 of 4 rows, p 1.000')
       .waitFor();
+    expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('button', { name: 'Open row 4' }).waitFor();
     await tones.getByRole('button', { name: 'calm to rude 1' }).click();
     await page.getByText('calm → rude').waitFor();
@@ -406,8 +413,17 @@ inBrowser('The console', () => {
     await asked('baseline', two);
     await page.getByRole('grid').getByRole('columnheader').nth(2).getByText('two by keyboard').waitFor();
     await page.getByRole('button', { name: 'Open row 1' }).waitFor();
-    await page.keyboard.press('j');
+    await page.keyboard.press(']');
+    await asked('candidate', three);
+    await page.keyboard.press('n');
     const panel = page.getByRole('complementary', { name: 'Row' });
+    await panel.getByText('1 of 1').waitFor();
+    await panel.getByText('question 2').waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    const opener = page.getByRole('button', { name: 'Open row 1' });
+    await opener.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('j');
     await panel.getByText('question 2').waitFor();
     await page.keyboard.press('j');
     await panel.getByText('question 1').waitFor();

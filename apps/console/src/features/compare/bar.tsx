@@ -41,7 +41,6 @@ export function Bar({ counts, chosen, filterOf, onChoose }: BarProps) {
             </button>
           );
         })}
-        <span className={css.faint}>= {whole(counts.rows)}</span>
       </div>
     </div>
   );

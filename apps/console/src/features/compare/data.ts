@@ -21,6 +21,8 @@ export interface Asked {
   readonly sort?: string;
   /** The key whose comments the rows have. */
   readonly comments?: string;
+  /** A further filter of the rows. */
+  readonly also?: string;
 }
 
 /** The workspace, or the token of a share link, that the address names; one of them undefined. */
@@ -32,12 +34,12 @@ function usePlace() {
 function useAsk() {
   const { w, token } = usePlace();
   const ask = async (asked: Asked, page: object, signal?: AbortSignal) => {
-    const { dataset, experiments, baseline, rows, q, sort, comments } = asked;
+    const { dataset, experiments, baseline, rows, q, sort, comments, also } = asked;
     const query = {
       // A link says itself what it compares.
       ...(token === undefined && { experiments: experiments.join(',') }),
       ...(baseline !== undefined && { baseline }),
-      ...(rows !== undefined && { rows: [rows] }),
+      ...((rows ?? also) !== undefined && { rows: [rows, also].filter((filter) => filter !== undefined) }),
       ...(q !== undefined && { q }),
       ...(sort !== undefined && { sort }),
       ...(comments !== undefined && { comments: [comments] }),
@@ -102,6 +104,56 @@ export function useRowPages(asked: Asked, pages: readonly number[], stamp: numbe
       gcTime: KEPT_MS,
     })),
   });
+}
+
+/** Finds the place of a row among those that are shown; undefined when it is not one of them. */
+export function useFindPlace(asked: Asked) {
+  const { w, ask } = useAsk();
+  const queries = useQueryClient();
+  const key = ['rows', w, asked.dataset, asked.experiments.join(), asked.baseline, asked.rows, asked.q, asked.sort];
+  return async (example: string): Promise<number | undefined> => {
+    const found = await queries.fetchQuery({
+      queryKey: [...key, 'place', example],
+      queryFn: ({ signal }) => ask({ ...asked, comments: undefined }, { around: example, limit: 1 }, signal),
+    });
+    return found.page.place ?? undefined;
+  };
+}
+
+const WORST = 5;
+
+/** Reads the rows with the worst regressions. */
+export function useWorstRows({ dataset, experiments, baseline }: Asked) {
+  const { ask } = useAsk();
+  return async () => (await ask({ dataset, experiments, baseline, sort: 'regression' }, { limit: WORST })).page.rows;
+}
+
+/**
+ * The rows that a filter finds beside those in use: how many, the place of a row among them, and how the one before or
+ * after that row is found. `filter` undefined: none.
+ */
+export function useRegressions(asked: Asked, filter: string | undefined, row: string | undefined) {
+  const { w, ask } = useAsk();
+  const { dataset, experiments, baseline, rows, q, sort } = asked;
+  const only = { ...asked, also: filter };
+  const { data } = useQuery({
+    queryKey: ['regressions', w, dataset, experiments.join(), baseline, rows, q, sort, filter, row],
+    queryFn: ({ signal }) => ask(only, { around: row, limit: 0 }, signal),
+    enabled: filter !== undefined && row !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  return {
+    total: data?.page.total,
+    place: data?.page.place,
+    /** Id of the next one (1) or the one before (-1), of all the first; undefined without any. */
+    find: async (step: 1 | -1): Promise<string | undefined> => {
+      const { page } = await ask(only, { around: row, limit: 0 });
+      const before = page.rows_before ?? 0;
+      const offset = step === -1 ? before - 1 : before + (page.place === null ? 0 : 1);
+      if (offset < 0 || offset >= page.total) return undefined;
+      return (await ask(only, { offset, limit: 1 })).page.rows[0]?.example_id;
+    },
+  };
 }
 
 /** The row of an example, wherever it stands among the rows that are shown. */
@@ -247,7 +299,7 @@ export function useDatasetBaseline(dataset: string) {
       answered(api.PUT('/api/v1/datasets/{dataset_id}/baseline', { params: { path }, body: { experiment_id } })),
     onSuccess: () => queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => OF_BASELINE.has(String(name)) }),
   });
-  return { chosen: found.data?.baseline_experiment_id, choice };
+  return { chosen: found.data?.baseline_experiment_id, name: found.data?.name, choice };
 }
 
 /** The queries whose answers tell of the baseline of a dataset. */

@@ -1,5 +1,5 @@
 import { parseLossless, printLossless, SourceNumber } from '../../api/lossless';
-import { firstDifference, members, words } from './difference';
+import { firstDifference, lines, members, words } from './difference';
 
 it('marks the words that differ', () => {
   expect(words('the quick fox', 'the slow fox')).toEqual([
@@ -9,6 +9,14 @@ it('marks the words that differ', () => {
     { kind: 'same', text: ' fox' },
   ]);
   expect(words('a'.repeat(30_000), 'b'.repeat(30_000))).toBeUndefined();
+});
+
+it('marks the lines that differ', () => {
+  expect(lines('same\nwas\n', 'same\nis\n')).toEqual([
+    { kind: 'same', text: 'same\n' },
+    { kind: 'removed', text: 'was\n' },
+    { kind: 'added', text: 'is\n' },
+  ]);
 });
 
 it('tells the members that differ by their paths', () => {

@@ -1,12 +1,12 @@
 import type { Comparison } from '../../api/client';
 import { Action } from '../../ui/action';
-import { duration, figure, middle, percent, probability, scoredRuns, signed, whole } from '../../ui/format';
+import { duration, figure, middle, percent, scoredRuns, whole } from '../../ui/format';
 import { Button, Sign, Text, Unseen } from '../../ui/parts';
+import { useState } from 'react';
 import { Bar } from './bar';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
 import { Interval } from './interval';
-import { Category } from './labels';
 import { difference, nameOf, type Tested, verdictText } from './statistics';
 
 interface HeadProps {
@@ -29,6 +29,9 @@ interface HeadProps {
   readonly onFilter: (rows: string | undefined) => void;
 }
 
+/** Lines of experiments that are shown at once; further candidates share one. */
+const MOST_LINES = 5;
+
 const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
 
 /** Results of each experiment on the key in focus. */
@@ -39,13 +42,20 @@ export function Head(props: HeadProps) {
   const alone = experiments.length === 1;
   const results = focus?.results as readonly Tested[] | undefined;
   const ends = (results ?? []).flatMap(({ test }) => (test?.interval ? [test.interval.low, test.interval.high] : []));
+  const [all, setAll] = useState(false);
+  const ordered = bestFirst(experiments, focus, baseline);
+  const isShown = ({ id }: { id: string }, place: number) =>
+    all || ordered.length <= MOST_LINES || place < MOST_LINES - 1 || id === candidate;
+  const shown = ordered.filter(isShown);
+  const rest = ordered.filter((one, place) => !isShown(one, place));
   const span = Math.max(...ends.map(Math.abs), 1e-9) * 1.1;
   return (
     <section aria-label="Statistics">
       <div className={css.keys} role="group" aria-label="Score">
-        {keys.map(({ key, direction }) => (
+        {keys.map(({ key, direction, results }) => (
           <button key={key} type="button" aria-pressed={key === focus?.key} onClick={() => onKey(key)}>
             <Text>{key}</Text> <Better of={direction} />
+            <Clear results={results} />
           </button>
         ))}
         {keys.length === 0 && (
@@ -77,17 +87,15 @@ export function Head(props: HeadProps) {
                         </div>
                       )}
                     </th>
-                    <th className={css.number}>p, pairs</th>
                     <th>Rows</th>
                   </>
                 )}
                 <th className={css.number}>p50</th>
-                <th className={css.number}>p99</th>
                 <th className={css.number}>Errors</th>
               </tr>
             </thead>
             <tbody>
-              {experiments.map(({ id, name, latency, error_rate, run_count }) => {
+              {shown.map(({ id, name, latency, error_rate, run_count }) => {
                 const result = results?.find(({ experiment }) => experiment === id);
                 const of = focus?.results.find(({ experiment }) => experiment === id);
                 return (
@@ -154,90 +162,67 @@ export function Head(props: HeadProps) {
                         )}
                       </td>
                     )}
-                    <td className={css.number} data-label="p50">
-                      {duration(latency.p50)}
-                    </td>
-                    <td className={css.number} data-label="p99">
-                      {duration(latency.p99)}
-                    </td>
-                    <td className={css.number} data-label="Errors">
-                      {percent(error_rate)}
-                    </td>
+                    <td className={`${css.number} ${css.rate}`}>{duration(latency.p50)}</td>
+                    <td className={`${css.number} ${css.rate}`}>{percent(error_rate)}</td>
                   </tr>
                 );
               })}
+              {rest.length > 0 && (
+                <tr>
+                  <td colSpan={8} className={css.rest}>
+                    <Button kind="quiet" onClick={() => setAll(true)}>
+                      {whole(rest.length)} more, that differ less
+                    </Button>
+                    <Text>{rest.map(({ name }) => middle(name, 24)).join(', ')}</Text>
+                  </td>
+                </tr>
+              )}
             </tbody>
           </table>
         </div>
       )}
-      {!folded && comparison.experiment_scores.length > 0 && <Whole comparison={comparison} />}
-      {!folded &&
-        categories.map((category) => (
-          <Category
-            key={category.key}
-            scored={keys.some(({ key }) => key === category.key)}
-            {...{ category, experiments, filter, onFilter, surviving }}
-          />
-        ))}
     </section>
   );
 }
 
+/** Numbers of candidates that are clearly better and clearly worse on a key. */
+function Clear({ results }: { results: KeyComparison['results'] }) {
+  return (['better', 'worse'] as const).map((verdict) => {
+    const count = results.filter((result) => result.verdict === verdict).length;
+    if (count === 0) return null;
+    return (
+      <span key={verdict} className={css[verdict]}>
+        {' '}
+        <Sign sign={MARKS[verdict]}>{`${verdict}: `}</Sign>
+        {count}
+      </span>
+    );
+  });
+}
+
+type Experiments = Comparison['experiments'];
+
+/** The baseline, then the candidates that differ clearly, then the others, each the best first. */
+function bestFirst(experiments: Experiments, focus: KeyComparison | undefined, baseline: string): Experiments {
+  const higher = focus?.direction === 'higher is better';
+  const rank = (id: string) => {
+    const result = focus?.results.find(({ experiment }) => experiment === id);
+    if (id === baseline) return [2, 0] as const;
+    const gain = (result?.difference ?? 0) * (higher ? 1 : -1);
+    return [result?.verdict !== undefined && result.verdict !== 'not clear' ? 1 : 0, gain] as const;
+  };
+  return experiments.toSorted((a, b) => {
+    const [one, other] = [rank(a.id), rank(b.id)];
+    return other[0] - one[0] || other[1] - one[1];
+  });
+}
+
 /** Says which scores of a key are better. */
-function Better({ of }: { of: KeyComparison['direction'] }) {
+export function Better({ of }: { of: KeyComparison['direction'] }) {
   return (
     <span title={of}>
       <Sign sign={of === 'higher is better' ? '↑' : '↓'}>{of}</Sign>
     </span>
-  );
-}
-
-/** Scores of the experiments as a whole, with the difference from the baseline. */
-function Whole({ comparison: { experiments, experiment_scores: scores } }: { comparison: Comparison }) {
-  return (
-    <div className={css.category} tabIndex={0} role="region" aria-label="Scores of the whole experiments">
-      <table className={css.head}>
-        <thead>
-          <tr>
-            <th>Whole experiment</th>
-            {scores.map(({ key, direction, results }) => (
-              <th key={key} className={css.number} title={key}>
-                <Text>{middle(key, 24)}</Text>{' '}
-                {results.some(({ value }) => value !== null) && <Better of={direction} />}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {experiments.map(({ id, name }, place) => (
-            <tr key={id}>
-              <th scope="row" className={css.experiment}>
-                <span title={name}>
-                  <Text>{name}</Text>
-                </span>
-              </th>
-              {scores.map(({ key, direction, results }) => {
-                const { value, values, scored, difference: found } = results[place]!;
-                const better = (found ?? 0) > 0 === (direction === 'higher is better');
-                return (
-                  <td key={key} className={css.number} data-label={key}>
-                    {value === null ? <Text>{Object.keys(values).join(', ') || '–'}</Text> : figure(value)}
-                    {scored > 1 && <span className={css.faint}> (mean of {whole(scored)} scores)</span>}
-                    {found === 0 && <span className={css.faint}> =</span>}
-                    {Boolean(found) && (
-                      <span className={better ? css.up : css.down}>
-                        {' '}
-                        <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign> {signed(found)}
-                      </span>
-                    )}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 
@@ -250,7 +235,7 @@ interface DifferenceProps {
 }
 
 function Difference({ keyed, result, span, firm }: DifferenceProps) {
-  if (!keyed || !result?.test || !result.verdict) return <td colSpan={3} className={css.none} />;
+  if (!keyed || !result?.test || !result.verdict) return <td colSpan={2} className={css.none} />;
   const { verdict, test, difference: found } = result;
   const tone = { better: css.better, worse: css.worse, 'not clear': css.unclear }[verdict];
   return (
@@ -263,7 +248,7 @@ function Difference({ keyed, result, span, firm }: DifferenceProps) {
           <span aria-hidden="true">{MARKS[verdict]}</span> {verdict}
           {firm && <Unseen>, also when the number of tests is considered</Unseen>}
         </span>{' '}
-        {verdictText(keyed, result).replace(/^(better|worse|not clear): /, '')}
+        <span className={css.words}>{verdictText(keyed, result).replace(/^(better|worse|not clear): /, '')}</span>
       </td>
       <td className={css.chart}>
         {test.interval && found !== null && found !== undefined && (
@@ -277,9 +262,6 @@ function Difference({ keyed, result, span, firm }: DifferenceProps) {
             label={verdictText(keyed, result)}
           />
         )}
-      </td>
-      <td className={css.number} data-label="p, pairs">
-        {probability(test.p)} <span className={css.faint}>{whole(test.n)}</span>
       </td>
     </>
   );

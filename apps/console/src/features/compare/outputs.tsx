@@ -41,7 +41,10 @@ export function Outputs({ before, after, names, mode }: OutputsProps) {
         </div>
       )}
       {changed.length > 0 && same > 0 && (
-        <p className={css.faint}>{same === 1 ? '1 member is' : `${same} members are`} the same</p>
+        <p className={css.faint}>
+          {same === 1 ? `1 ${was && is ? 'turn' : 'member'} is` : `${same} ${was && is ? 'turns' : 'members'} are`} the
+          same
+        </p>
       )}
     </section>
   );

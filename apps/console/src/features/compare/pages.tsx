@@ -1,7 +1,8 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useSession } from '../../api/session';
-import { Page } from '../../ui/parts';
+import { middle } from '../../ui/format';
+import { Page, Text } from '../../ui/parts';
 import { RefusedItems } from '../../ui/refused';
 import { Share } from '../../ui/share';
 import css from './compare.module.css';
@@ -35,11 +36,18 @@ export function ComparePage() {
   return (
     <CompareView
       dataset={dataset}
+      dataset_name={kept.name}
       experiments={experiments}
       crumb={
-        <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
-          Dataset
-        </Link>
+        <>
+          <Link to="/o/$w/datasets" params={{ w }} className={css.crumb}>
+            Datasets
+          </Link>{' '}
+          <span className={css.faint}>/</span>{' '}
+          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb} title={kept.name}>
+            <Text>{middle(kept.name ?? 'Dataset', 40)}</Text>
+          </Link>
+        </>
       }
       note={experiments.length === 1 && <RefusedItems workspace={w} session={experiments[0]!} />}
       own={{

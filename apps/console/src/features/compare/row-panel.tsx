@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { Comparison } from '../../api/client';
-import { figure, plain } from '../../ui/format';
+import { figure, plain, whole } from '../../ui/format';
 import { Button, LongText, Problem, Skeleton, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
@@ -18,13 +18,21 @@ interface RowPanelProps {
   readonly example: string;
   /** Undefined while one experiment is shown alone. */
   readonly candidate: string | undefined;
+  /** The rows that got worse on the key in focus: which of them this is, and how to the next; undefined without any. */
+  readonly regressions:
+    | {
+        readonly place: number | null | undefined;
+        readonly total: number | undefined;
+        readonly step: (step: 1 | -1) => void;
+      }
+    | undefined;
   readonly onCandidate: (id: string) => void;
   readonly onClose: () => void;
 }
 
 /** One row in detail: its scores, and how an output differs from that of the baseline or from the reference. */
 export function RowPanel(props: RowPanelProps) {
-  const { dataset, comparison, asked, example: id, onCandidate, onClose } = props;
+  const { dataset, comparison, asked, example: id, regressions, onCandidate, onClose } = props;
   const { w } = useParams({ strict: false });
   const { experiments, keys, categories, baseline } = comparison;
   const candidates = experiments.filter((one) => one.id !== baseline);
@@ -77,6 +85,23 @@ export function RowPanel(props: RowPanelProps) {
           Close <kbd>Esc</kbd>
         </Button>
       </header>
+      {regressions && (
+        <div className={css.steps}>
+          <Button title="p" onClick={() => regressions.step(-1)}>
+            ‹ Previous regression
+          </Button>
+          <Button title="n" onClick={() => regressions.step(1)}>
+            Next regression ›
+          </Button>
+          {regressions.total !== undefined && (
+            <span className={css.faint} role="status">
+              {typeof regressions.place === 'number'
+                ? `${whole(regressions.place + 1)} of ${whole(regressions.total)}`
+                : `${whole(regressions.total)} regressions`}
+            </span>
+          )}
+        </div>
+      )}
       {error && <Problem error={error} />}
       {!found && !error && <Skeleton rows={4} />}
       {found && (

@@ -1,12 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, memo, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
 import { duration, figure, signed, whole } from '../../ui/format';
 import { useNarrow } from '../../ui/narrow';
 import { Problem, Sign, Text, Unseen } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
-import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useRowPages } from './data';
+import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useFindPlace, useRowPages } from './data';
 import { firstDifference } from './difference';
 import { Labels } from './labels';
 import { flatText } from './readable';
@@ -71,6 +71,16 @@ export function Rows(props: RowsProps) {
     return true;
   };
   const narrow = useNarrow();
+  const findPlace = useFindPlace(asked);
+  const seek = useEffectEvent(async (example: string) => {
+    if (items.some(({ index }) => rowAt(index)?.example_id === example)) return;
+    const place = await findPlace(example).catch(() => undefined);
+    if (place !== undefined) virtualizer.scrollToIndex(place, { align: 'center' });
+  });
+  const hasRows = first.data !== undefined;
+  useEffect(() => {
+    if (chosen !== undefined && hasRows) void seek(chosen);
+  }, [chosen, hasRows, asked]);
   useShortcuts({ j: () => step(1), k: () => step(-1) });
   const failed = [first, ...loaded].filter(({ isError }) => isError);
   if (failed.length > 0) {
@@ -90,6 +100,7 @@ export function Rows(props: RowsProps) {
     <section className={css.rows} aria-label="Rows">
       <div
         ref={scroller}
+        data-rows
         className={css.viewport}
         onKeyDown={move}
         tabIndex={0}
@@ -181,7 +192,7 @@ const RowCells = memo(function RowCells({
   return (
     <>
       <span role="gridcell" className={css.cell}>
-        <button type="button" className={css.open} onClick={() => onChoose(row.example_id)}>
+        <button type="button" className={css.open} data-opens={row.example_id} onClick={() => onChoose(row.example_id)}>
           <Unseen>Open row {index + 1}: </Unseen>
           <Preview text={row.inputs_preview} turn={row.inputs_turn} />
         </button>

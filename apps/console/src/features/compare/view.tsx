@@ -1,30 +1,49 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useMemo } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import type { Comparison } from '../../api/client';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
 import { middle, signed, whole } from '../../ui/format';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { Section } from '../../ui/list';
 import { RefusedItems } from '../../ui/refused';
 import { isForPage, useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { WhatChanged } from './changed';
-import { type Asked, exportPath, stampOf, useComparison, type useDatasetBaseline, useSummary } from './data';
+import {
+  type Asked,
+  exportPath,
+  stampOf,
+  useComparison,
+  type useDatasetBaseline,
+  useRegressions,
+  useRowPages,
+  useSummary,
+  useWorstRows,
+} from './data';
 import { Distributions } from './distributions';
 import { Gate } from './gate';
 import { Head } from './head';
+import { Category } from './labels';
+import { type PanelName, PANELS, SidePanel, Statistics, Warnings } from './panels';
 import { RowPanel } from './row-panel';
 import { Rows } from './rows';
 import { Tools } from './tools';
-import { correct, filterText, headline, labelTests, markdown, uncompared } from './statistics';
+import { report } from './report';
+import { correct, filterText, labelTests, uncompared } from './statistics';
 
-/** Candidates that are summed up above the statistics. */
-const MOST_FINDINGS = 4;
+const PANEL_NAMES = {
+  ...{ statistics: 'Statistics', labels: 'Labels', changed: 'What changed' },
+  ...{ distribution: 'Distribution', gate: 'Gate', warnings: 'Warnings' },
+} as const;
 
 interface CompareViewProps {
   readonly dataset: string;
   readonly experiments: readonly string[];
   /** Element before the title. */
   readonly crumb: ReactNode;
+  /** Name of the dataset; undefined where it is not known. */
+  readonly dataset_name?: string;
   /** Element below the title. */
   readonly note?: ReactNode;
   /** Actions of members of the workspace; undefined for whoever has a share link. */
@@ -39,17 +58,11 @@ interface CompareViewProps {
 }
 
 /** Experiments on one dataset side by side; one alone is shown as it is. */
-export function CompareView({ dataset, experiments, crumb, note, own, searchable }: CompareViewProps) {
+export function CompareView({ dataset, experiments, crumb, dataset_name, note, own, searchable }: CompareViewProps) {
   const { search, change } = useAddress();
   const { w } = useParams({ strict: false });
-  const asked: Asked = {
-    dataset,
-    experiments,
-    baseline: search.baseline,
-    rows: search.rows,
-    q: search.q,
-    sort: search.sort,
-  };
+  const { baseline, rows, q, sort } = search;
+  const asked: Asked = { dataset, experiments, baseline, rows, q, sort };
   const comparison = useComparison(asked);
   const { data } = comparison;
   const set = (changed: Record<string, string | undefined>, replace = false) =>
@@ -57,9 +70,8 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
   const focus = data?.keys.find(({ key }) => key === search.key) ?? data?.keys[0];
   const names = useMemo(() => new Map(data?.experiments.map(({ id, name }) => [id, name])), [data]);
   const alone = experiments.length === 1;
-  const title = alone ? (data?.experiments[0]?.name ?? 'Experiment') : 'Compare';
-  useTitle(title);
-  useEscape(Boolean(search.row), () => set({ row: undefined }));
+  const title = titleOf(data, alone);
+  useTitle(dataset_name === undefined ? title : `${title} · ${dataset_name}`);
   const others = useMemo(() => data?.experiments.filter(({ id }) => id !== data.baseline) ?? [], [data]);
   const candidate = others.find(({ id }) => id === search.candidate) ?? others[0];
   const wholeTexts = search.texts === 'whole';
@@ -68,10 +80,22 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
     const next = others[others.indexOf(candidate!) + step];
     if (next) set({ candidate: next.id }, true);
   };
-  const panel = (name: 'changed' | 'distribution' | 'gate') => ({
-    'aria-pressed': search.panel === name,
-    onClick: () => set({ panel: search.panel === name ? undefined : name }, true),
-  });
+  const open = PANELS.find((name) => name === search.panel);
+  const shut = () => set(search.row === undefined ? { panel: undefined } : { row: undefined });
+  useEscape(search.row !== undefined || open !== undefined, shut);
+  useReturn(search.row ?? open);
+  const toggle = (name: PanelName, text: string, offered: unknown) =>
+    Boolean(offered) && (
+      <Button
+        data-opens={name}
+        aria-pressed={open === name && search.row === undefined}
+        onClick={() =>
+          set({ panel: open === name && search.row === undefined ? undefined : name, row: undefined }, true)
+        }
+      >
+        {text}
+      </Button>
+    );
   const categories = data?.categories ?? [];
   const filtered = search.rows?.split(':').slice(2).join(':');
   /** The key whose labels the rows show: the one that is looked at, else the first one. */
@@ -103,6 +127,28 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
 
   const compared = [...(data?.keys ?? []), ...labelTests(categories)];
   const { tests, alarms, surviving } = correct(compared);
+  const alarmsText = `${tests === 1 ? '1 test' : `${whole(tests)} tests`}: ${alarms.toFixed(1)} false alarms to be expected`;
+  const shownRows = useMemo(
+    () => ({ dataset, experiments, baseline, rows, q, sort, comments: focus?.key }),
+    [dataset, experiments, baseline, rows, q, sort, focus?.key],
+  );
+  const worst = useWorstRows(asked);
+  const reported = async (comparison: Comparison) =>
+    report(comparison, await worst(), {
+      title: dataset_name === undefined ? title : `${title} on ${dataset_name}`,
+      link: window.location.href,
+      date: new Date().toISOString().slice(0, 10),
+      gaps: others.map(({ id }) => uncompared(compared, comparison.baseline, id)),
+    });
+  const worse = focus && candidate && `${candidate.id}:worse:${focus.key}`;
+  const regressions = useRegressions(asked, worse, search.row);
+  const regress = (step: 1 | -1) =>
+    void regressions.find(step).then((row) => row && set({ row }, search.row !== undefined));
+  useShortcuts({
+    n: worse === undefined ? undefined : () => regress(1),
+    p: worse === undefined ? undefined : () => regress(-1),
+  });
+  const [first] = useRowPages(shownRows, data ? [0] : [], data ? stampOf(data) : 0);
   if (comparison.error && !data) {
     return (
       <ErrorPage
@@ -116,6 +162,7 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
   }
   return (
     <Page
+      fill
       title={
         <>
           {crumb} <span className={css.faint}>/</span> <Text title={title}>{title}</Text>
@@ -124,11 +171,18 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
       aside={
         data && (
           <>
-            {own && candidate && <Button {...panel('changed')}>What changed</Button>}
-            {own && distributed.length > 0 && <Button {...panel('distribution')}>Distribution</Button>}
-            {own && candidate && <Button {...panel('gate')}>Gate</Button>}
+            <span className={css.summary}>
+              {alone ? `${whole(data.rows)} rows` : `${experiments.length} experiments · ${whole(data.rows)} rows`}
+              {tests > 0 && ` · ${alarmsText}`}
+            </span>
+            {toggle('statistics', 'Statistics', distributed.length > 0 || data.experiment_scores.length > 0)}
+            {toggle('labels', 'Labels', categories.length > 0)}
+            {toggle('changed', 'What changed', own && candidate)}
+            {toggle('distribution', 'Distribution', own && distributed.length > 0)}
+            {toggle('gate', 'Gate', own && candidate)}
+            {toggle('warnings', `Warnings ${whole(data.warnings.length)}`, data.warnings.length > 0)}
             <Copy text={window.location.href}>Copy link</Copy>
-            {!alone && <Copy text={markdown(names, data.keys, data.baseline, categories)}>Copy as Markdown</Copy>}
+            {!alone && <Copy text={() => reported(data)}>Copy as Markdown</Copy>}
             {own?.share}
           </>
         )
@@ -139,27 +193,9 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
       {!data && <Skeleton rows={10} />}
       {data && (
         <>
-          <p className={css.summary}>
-            {alone ? `${whole(data.rows)} rows` : `${experiments.length} experiments · ${whole(data.rows)} rows`}
-            {tests > 0 &&
-              ` · ${tests === 1 ? '1 test' : `${tests} tests`}: ${alarms.toFixed(1)} false alarms to be expected`}
-          </p>
           {alone && own && w !== undefined && <RefusedItems workspace={w} session={experiments[0]!} />}
           {alone && own?.baseline.chosen && own.baseline.chosen !== experiments[0] && (
             <AgainstBaseline dataset={dataset} experiment={experiments[0]!} baseline={own.baseline.chosen} />
-          )}
-          {others.length > 0 && !folded && (
-            <ul className={css.findings}>
-              {others.slice(0, MOST_FINDINGS).map(({ id, name }) => (
-                <li key={id}>
-                  <b>
-                    <Text title={name}>{middle(name, 40)}</Text>
-                  </b>{' '}
-                  {headline(data.keys, id, categories)}
-                  <Gap sentence={uncompared(compared, data.baseline, id)} />
-                </li>
-              ))}
-            </ul>
           )}
           <Head
             comparison={data}
@@ -176,22 +212,23 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
             onFilter={(rows) => set({ rows, row: undefined })}
           />
           {own?.baseline.choice.error && <Problem error={own.baseline.choice.error} />}
-          {own && search.panel === 'changed' && candidate && <WhatChanged comparison={data} candidate={candidate} />}
-          {own && search.panel === 'gate' && candidate && <Gate comparison={data} candidate={candidate} />}
-          {own && search.panel === 'distribution' && distributed.length > 0 && (
-            <Distributions
-              asked={asked}
-              comparison={data}
-              candidate={candidate}
-              shown={distributed.find((key) => key === search.of) ?? focus?.key ?? distributed[0]!}
-              onKey={(of) => set({ of }, true)}
-            />
-          )}
-          <Warnings messages={data.warnings.map(({ message }) => message)} />
-          {search.rows !== undefined && (
-            <p className={css.filter}>
-              Only rows: <FilterName text={search.rows} names={names} />{' '}
-              <Button onClick={() => set({ rows: undefined })}>Show all rows</Button>
+          {(search.rows !== undefined || search.q !== undefined) && (
+            <p className={css.filter} role="status">
+              {first?.data && !first.isPlaceholderData
+                ? `${whole(first.data.page.total)} of ${whole(data.rows)} rows`
+                : 'Looking for rows'}
+              {search.rows !== undefined && (
+                <>
+                  {' · '}Only rows: <FilterName text={search.rows} names={names} />
+                </>
+              )}
+              {search.q !== undefined && (
+                <>
+                  {' '}
+                  that hold <Text>{search.q}</Text>
+                </>
+              )}{' '}
+              <Button onClick={() => set({ rows: undefined, q: undefined })}>Show all rows</Button>
             </p>
           )}
           <Tools
@@ -205,9 +242,9 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
             files={own?.saves ? { csv: exportPath(asked, 'csv'), jsonl: exportPath(asked, 'jsonl') } : undefined}
             onChange={(changed) => set(changed, true)}
           />
-          <div className={search.row === undefined ? css.body : `${css.body} ${css.beside}`}>
+          <div className={search.row === undefined && open === undefined ? css.body : `${css.body} ${css.beside}`}>
             <Rows
-              asked={{ ...asked, comments: focus?.key }}
+              asked={shownRows}
               comparison={data}
               focus={focus}
               labels={labels}
@@ -225,9 +262,47 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
                 asked={asked}
                 example={search.row}
                 candidate={candidate?.id}
+                regressions={
+                  worse === undefined
+                    ? undefined
+                    : { place: regressions.place, total: regressions.total, step: regress }
+                }
                 onCandidate={(id) => set({ candidate: id }, true)}
                 onClose={() => set({ row: undefined })}
               />
+            )}
+            {search.row === undefined && open !== undefined && (
+              <SidePanel key={open} name={PANEL_NAMES[open]} onClose={() => set({ panel: undefined })}>
+                {open === 'statistics' && (
+                  <Statistics comparison={data} focus={focus} compared={compared} alarms={alarmsText} />
+                )}
+                {open === 'labels' && (
+                  <Section title="Labels">
+                    {categories.map((category) => (
+                      <Category
+                        key={category.key}
+                        scored={data.keys.some(({ key }) => key === category.key)}
+                        experiments={data.experiments}
+                        filter={search.rows}
+                        onFilter={(rows) => set({ rows, row: undefined })}
+                        {...{ category, surviving }}
+                      />
+                    ))}
+                  </Section>
+                )}
+                {open === 'warnings' && <Warnings comparison={data} />}
+                {own && open === 'changed' && candidate && <WhatChanged comparison={data} candidate={candidate} />}
+                {own && open === 'gate' && candidate && <Gate comparison={data} candidate={candidate} />}
+                {own && open === 'distribution' && distributed.length > 0 && (
+                  <Distributions
+                    asked={asked}
+                    comparison={data}
+                    candidate={candidate}
+                    shown={distributed.find((key) => key === search.of) ?? focus?.key ?? distributed[0]!}
+                    onKey={(of) => set({ of }, true)}
+                  />
+                )}
+              </SidePanel>
             )}
           </div>
         </>
@@ -236,14 +311,11 @@ export function CompareView({ dataset, experiments, crumb, note, own, searchable
   );
 }
 
-/** Sentence about the rows that a verdict leaves out; nothing when there are none. */
-function Gap({ sentence }: { sentence: string | undefined }) {
-  if (sentence === undefined) return null;
-  return (
-    <span className={css.gap}>
-      ; <Text>{sentence}</Text>
-    </span>
-  );
+/** The experiments that are shown, in a few words. */
+function titleOf(data: Comparison | undefined, alone: boolean): string {
+  const [base, candidate, ...more] = data?.experiments.map(({ name }) => middle(name, 40)) ?? [];
+  if (alone || candidate === undefined) return data?.experiments[0]?.name ?? (alone ? 'Experiment' : 'Compare');
+  return `${candidate} against ${base}${more.length > 0 ? ` and ${whole(more.length)} more` : ''}`;
 }
 
 /** Result of one experiment against the baseline of its dataset. */
@@ -293,20 +365,6 @@ function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | '
   );
 }
 
-function Warnings({ messages }: { messages: readonly string[] }) {
-  if (messages.length === 0) return null;
-  return (
-    <ul className={css.warnings}>
-      {messages.slice(0, 4).map((message) => (
-        <li key={message}>
-          <Text>{message}</Text>
-        </li>
-      ))}
-      {messages.length > 4 && <li>and {messages.length - 4} more</li>}
-    </ul>
-  );
-}
-
 function FilterName({ text, names }: { text: string; names: ReadonlyMap<string, string> }) {
   const [experiment = '', kinds = '', ...key] = text.split(':');
   return (
@@ -315,6 +373,20 @@ function FilterName({ text, names }: { text: string; names: ReadonlyMap<string, 
       <Text>{key.join(':')}</Text>
     </b>
   );
+}
+
+/** Gives the focus back when the row or the panel that is open closes and takes it along. */
+function useReturn(open: string | undefined): void {
+  const last = useRef(open);
+  useEffect(() => {
+    const closed = open === undefined ? last.current : undefined;
+    last.current = open;
+    if (closed === undefined || document.activeElement !== document.body) return;
+    const opener = [...document.querySelectorAll<HTMLElement>('[data-opens]')].find(
+      ({ dataset }) => dataset.opens === closed,
+    );
+    (opener ?? document.querySelector<HTMLElement>('[data-rows]'))?.focus();
+  }, [open]);
 }
 
 /** Closes what is open with Escape, unless the key is meant for a field or a dialog. */

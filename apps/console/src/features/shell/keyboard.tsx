@@ -174,6 +174,7 @@ const COMPARISON = [
   ['j k', 'Open the next or the previous row; so do the arrow keys'],
   ['f', 'Open the row as a page of its own'],
   ['[ ]', 'Previous and next candidate'],
+  ['n p', 'Next and previous row in which the candidate got worse'],
   ['b', 'Make the candidate the baseline'],
   ['w', 'Only rows in which the candidate is worse'],
   ['1 – 9', 'The score with this place'],
