@@ -1,7 +1,7 @@
 import { memberSlices, present } from '@fairlead/blobs';
 import type { RunChange } from './run-change';
 
-interface Usage {
+export interface Usage {
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;
   readonly total_tokens: number | null;

@@ -1,17 +1,22 @@
 import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { RunAttachment, RunChange } from '../../run/run-change';
+import type { RunAttachment } from '../../run/run-change';
 import type { RunsReceived } from '../../session/experiment';
 import { lockStored, storeFeedbackStats } from '../../feedback/feedback.projection';
-import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from '../../run/run-usage';
+import { counted, USAGE_MEMBERS, USAGE_SUMS } from '../../run/run-usage';
 import { latencyOf } from '../../common/sql';
-import { bytesOfRuns } from '../../run/run-bytes';
+import { type MergedRun, mergedRuns } from './merged-runs';
 
-/** Name that is stored of a run without one. */
-const UNNAMED = 'Unnamed';
+/** SQL: values of a new run for which none was sent. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  name: `coalesce(c.name, 'Unnamed')`,
+  run_type: `coalesce(c.run_type, 'chain')`,
+  start_time: 'coalesce(c.start_time, c.first_start)',
+  inputs: `coalesce(c.inputs, '{}')`,
+};
 
 /**
- * Stores new runs and adds to known ones, in the order they were sent; answers the sessions of these runs. A run that two
+ * Stores new runs and adds to known ones, in the order they were sent; returns the sessions of these runs. A run that two
  * requests sent to two sessions at once is in the session that was recorded first, and holds what both said, as when one
  * comes after the other. Repeating it changes nothing.
  */
@@ -21,22 +26,18 @@ export async function applyRunsReceived(
   tx: PoolClient,
 ): Promise<ReadonlySet<string>> {
   const named = idOf(event.stream);
-  const sessions = new Set([named]);
-  const counted: RunChange[] = [];
-  for (const run of event.data.runs) {
-    const { session_id: session, repeated } = (await applyRun(tenant, named, run, event.time, tx)) ?? {};
-    if (!repeated) counted.push(run);
-    if (session === undefined) {
-      await requireGone(tenant, named, run.id, tx);
-      // Feedback on it would wait for ever.
-      await tx.query('delete from awaited_feedback where tenant_id = $1 and run_id = $2', [tenant, run.id]);
-      continue;
-    }
-    sessions.add(session);
-    if (run.attachments) await applyAttachments(tenant, session, run.id, run.attachments, tx);
-  }
-  await countBytes(tenant, named, bytesOfRuns(counted), tx);
-  return sessions;
+  const runs = mergedRuns(event.data.runs, event.time);
+  const applied = new Map((await applyRuns(tenant, named, runs, tx)).map((row) => [row.id, row]));
+  const missing = runs.flatMap(({ change: { id } }) => (applied.has(id) ? [] : [id]));
+  if (missing.length > 0) await applyMissing(tenant, named, missing, tx);
+  const attached = runs.flatMap(({ change: { id, attachments = [] } }) =>
+    applied.has(id) ? attachments.map((attachment) => ({ run: id, ...attachment })) : [],
+  );
+  await applyAttachments(tenant, attached, tx);
+  const counted = runs.filter(({ change: { id } }) => !applied.get(id)?.repeated);
+  const bytes = counted.reduce((sum, run) => sum + run.bytes, 0);
+  await countBytes(tenant, named, bytes, tx);
+  return new Set([named, ...[...applied.values()].map(({ session_id: session }) => session)]);
 }
 
 /** Adds to what the session and its workspace store; a session that is gone stores nothing. */
@@ -55,129 +56,136 @@ async function countBytes(tenant: string | null, session: string, bytes: number,
   });
 }
 
-/** Why a run was not stored: its session was deleted. @throws Inapplicable when its id is a run of an upload */
-async function requireGone(tenant: string | null, session: string, run: string, tx: PoolClient): Promise<void> {
+/**
+ * Runs that were not stored, because their session was deleted: feedback on them would wait for ever.
+ * @throws Inapplicable when the session is there: then the ids are runs of an upload
+ */
+async function applyMissing(
+  tenant: string | null,
+  session: string,
+  runs: readonly string[],
+  tx: PoolClient,
+): Promise<void> {
   const { rowCount } = await tx.query('select 1 from sessions where id = $1 and tenant_id = $2', [session, tenant]);
-  if (rowCount) throw new Inapplicable(`The id ${run} belongs to a run of an upload, which stays as it is.`);
+  if (rowCount) throw new Inapplicable(`The id ${runs[0]} belongs to a run of an upload, which stays as it is.`);
+  await tx.query('delete from awaited_feedback where tenant_id = $1 and run_id = any($2::uuid[])', [tenant, runs]);
 }
 
-/** Where a change of a run went. */
+/** Where the changes of a run went, and whether the run already had what they say. */
 interface Applied {
+  readonly id: string;
   readonly session_id: string;
   readonly repeated: boolean;
 }
 
-/** SQL that is true for a run that already has what a change says. Parameters of absent members are null. */
-const SAYS = [
-  ...['example_id = $3::uuid', 'name = $4::text', 'run_type = $5::text', 'start_time = $6::timestamptz'],
-  ...['end_time = $7::timestamptz', 'error = $9::text', 'inputs = $10::text', 'outputs = $11::text'],
-  ...['extra = $12::text', 'tags = $13::text', 'events = $14::text', 'parent_run_id = $15::uuid'],
-  ...['trace_id = $16::uuid', 'dotted_order = $17::text', 'serialized = $18::text', 'left_out = $19::text[]'],
-]
-  .map((same) => `(${same.replace(/.* = /, '')} is null or coalesce(${same}, false))`)
-  .join(' and ');
+/** Columns that hold the last value that was sent, with their types. */
+const LAST = {
+  ...{ name: 'text', run_type: 'text', start_time: 'timestamptz', end_time: 'timestamptz', error: 'text' },
+  ...{ inputs: 'text', outputs: 'text', extra: 'text', tags: 'text', events: 'text', parent_run_id: 'uuid' },
+  ...{ trace_id: 'uuid', dotted_order: 'text', serialized: 'text' },
+} as const;
+const LAST_NAMES = Object.keys(LAST) as (keyof typeof LAST)[];
 
-/** Answers the session of the run, if it was stored, and whether it said already what the change says. A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
-async function applyRun(
+/** Columns of the relation of changes, in the order of the parameters from the third on. Lists are JSON text. */
+const SENT_COLUMNS = {
+  ...{ id: 'uuid', reference_example_id: 'uuid', ...LAST, first_start: 'timestamptz', left_out: 'text', sent: 'text' },
+  ...Object.fromEntries(USAGE_MEMBERS.map((name) => [name, 'numeric'])),
+};
+const SENT_VALUES = Object.values(SENT_COLUMNS).map((type, nth) => `$${nth + 3}::${type}[]`);
+const SENT = `unnest(${SENT_VALUES.join(', ')})
+  as c (${Object.keys(SENT_COLUMNS).join(', ')})`;
+const list = (json: string) => `array(select json_array_elements_text(${json}::json))`;
+
+/** SQL that is true for a run \`r\` that already has what a change \`c\` says. */
+const SAYS = [
+  '(c.reference_example_id is null or r.example_id is not distinct from c.reference_example_id)',
+  ...LAST_NAMES.map((name) => `(c.${name} is null or r.${name} is not distinct from c.${name})`),
+  `(c.left_out is null or r.left_out is not distinct from ${list('c.left_out')})`,
+].join(' and ');
+
+/** SQL: a run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
+const statusOf = (error: string, end: string) =>
+  `case when ${error} is not null then 'error' when ${end} is not null then 'success' else 'pending' end`;
+
+const OWN = 'r.session_id = s.id';
+const APPLY = `
+  with c as materialized (select * from ${SENT}),
+  s as materialized (select * from sessions where id = $1 and tenant_id = $2),
+  known as (
+    select r.id, r.session_id, ${SAYS} as repeated
+    from s join c on true join runs r on r.tenant_id = $2 and r.id = c.id
+    where ${OWN} or exists (
+      select from sessions o where o.tenant_id = $2 and o.id = r.session_id and o.payload_sha256 is null)),
+  changed as (
+    update runs r set
+      dataset_id = case when ${OWN} then coalesce(e.dataset_id, r.dataset_id) else r.dataset_id end,
+      example_id = coalesce(c.reference_example_id, r.example_id),
+      example_from = case when ${OWN} then coalesce(r.example_from, e.valid_from) else r.example_from end,
+      ${LAST_NAMES.map((name) => `${name} = coalesce(c.${name}, r.${name})`).join(', ')},
+      status = ${statusOf('coalesce(c.error, r.error)', 'coalesce(c.end_time, r.end_time)')},
+      left_out = nullif(array(
+        select name from unnest(r.left_out) name where name <> all(${list('c.sent')})
+        union select unnest(${list(`coalesce(c.left_out, '[]')`)}) order by 1), '{}'),
+      ${USAGE_MEMBERS.map((name) => `${name} = coalesce(c.${name}, r.${name})`).join(', ')}
+    from known k join c on c.id = k.id join s on true
+      left join examples e on e.dataset_id = s.reference_dataset_id and e.tenant_id = $2
+        and e.id = c.reference_example_id and e.valid_to is null
+    where r.tenant_id = $2 and r.id = k.id
+    returning r.id, r.session_id, k.repeated),
+  added as (
+    insert into runs (id, tenant_id, session_id, dataset_id, example_id, example_from, ${LAST_NAMES.join(', ')},
+      status, left_out, ${USAGE_MEMBERS.join(', ')}, row_number)
+    select c.id, s.tenant_id, s.id, e.dataset_id, c.reference_example_id, e.valid_from,
+      ${LAST_NAMES.map((name) => DEFAULTS[name] ?? `c.${name}`).join(', ')},
+      ${statusOf('c.error', 'c.end_time')}, nullif(${list('c.left_out')}, '{}'), ${USAGE_MEMBERS.map((name) => `c.${name}`).join(', ')}, 0
+    from s join c on true
+      left join examples e on e.dataset_id = s.reference_dataset_id and e.tenant_id = $2
+        and e.id = c.reference_example_id and e.valid_to is null
+    where not exists (select from runs r where r.tenant_id = $2 and r.id = c.id)
+    on conflict do nothing
+    returning id, session_id, false as repeated)
+  select * from changed union all select * from added`;
+
+async function applyRuns(
   tenant: string | null,
   session: string,
-  run: RunChange,
-  time: string,
+  runs: readonly MergedRun[],
   tx: PoolClient,
-): Promise<Applied | undefined> {
-  const usage = usageOf(run);
-  const workspace = `$${21 + USAGE_MEMBERS.length}`;
-  const { rows } = await tx.query<Applied>({
-    name: 'apply live run',
-    text: `
-      with known as (
-        select r.* from sessions s join runs r on r.tenant_id = s.tenant_id and r.id = $1
-        where s.id = $2 and s.tenant_id = ${workspace})
-      insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
-        end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, serialized,
-        left_out, ${USAGE_MEMBERS.join(', ')}, row_number)
-      select $1, s.tenant_id, s.id, e.dataset_id, $3::uuid, e.valid_from, coalesce($4::text, '${UNNAMED}'),
-        coalesce($5::text, 'chain'), coalesce($6::timestamptz, $7::timestamptz, $8::timestamptz), $7::timestamptz,
-        case when $9::text is not null then 'error' when $7 is not null then 'success' else 'pending' end,
-        $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text,
-        $18::text, $19::text[], ${USAGE_MEMBERS.map((_, nth) => `$${21 + nth}::numeric`).join(', ')}, 0
-      from sessions s left join examples e
-        on e.dataset_id = s.reference_dataset_id and e.tenant_id = s.tenant_id and e.id = $3::uuid and e.valid_to is null
-      where s.id = $2 and s.tenant_id = ${workspace}
-      on conflict (id, tenant_id) do update set
-        dataset_id = case when r.session_id = excluded.session_id then coalesce(excluded.dataset_id, r.dataset_id) else r.dataset_id end,
-        example_id = coalesce($3::uuid, r.example_id),
-        example_from = case when r.session_id = excluded.session_id then coalesce(r.example_from, excluded.example_from) else r.example_from end,
-        name = coalesce($4, r.name),
-        run_type = coalesce($5, r.run_type), start_time = coalesce($6::timestamptz, r.start_time),
-        end_time = coalesce($7::timestamptz, r.end_time), error = coalesce($9, r.error),
-        status = case when coalesce($9, r.error) is not null then 'error'
-                      when coalesce($7::timestamptz, r.end_time) is not null then 'success' else 'pending' end,
-        inputs = coalesce($10, r.inputs), outputs = coalesce($11, r.outputs), extra = coalesce($12, r.extra),
-        tags = coalesce($13, r.tags), events = coalesce($14, r.events),
-        parent_run_id = coalesce($15::uuid, r.parent_run_id), trace_id = coalesce($16::uuid, r.trace_id),
-        dotted_order = coalesce($17, r.dotted_order), serialized = coalesce($18, r.serialized),
-        left_out = nullif(array(
-          select distinct name from unnest(r.left_out || $19::text[]) name where name <> all($20::text[]) order by name), '{}'),
-        ${USAGE_MEMBERS.map((name) => `${name} = coalesce(excluded.${name}, r.${name})`).join(', ')}
-      where r.session_id = excluded.session_id
-        or exists (
-          select from sessions o where o.tenant_id = ${workspace} and o.id = r.session_id and o.payload_sha256 is null)
-      returning r.session_id, coalesce((select ${SAYS} from known), false) as repeated`,
-    values: [
-      run.id,
-      session,
-      run.reference_example_id,
-      run.name,
-      run.run_type,
-      run.start_time,
-      run.end_time,
-      time,
-      run.error,
-      run.inputs,
-      run.outputs,
-      run.extra,
-      run.tags,
-      run.events,
-      run.parent_run_id,
-      run.trace_id,
-      run.dotted_order,
-      run.serialized,
-      run.left_out && [...run.left_out].sort(),
-      // A member that comes later is there after all.
-      Object.keys(run).filter((name) => run[name as keyof RunChange] !== undefined),
-      ...USAGE_MEMBERS.map((name) => usage[name]),
-      tenant,
-    ],
-  });
-  return rows[0];
+): Promise<Applied[]> {
+  const rows = runs.map(({ change, start, sent, usage }) => ({
+    ...change,
+    first_start: start,
+    left_out: change.left_out && JSON.stringify(change.left_out),
+    sent: JSON.stringify([...sent]),
+    ...usage,
+  }));
+  const columns = Object.keys(SENT_COLUMNS) as (keyof (typeof rows)[number])[];
+  const values = columns.map((column) => rows.map((row) => row[column] ?? null));
+  return (await tx.query<Applied>({ name: 'apply live runs', text: APPLY, values: [session, tenant, ...values] })).rows;
 }
 
 async function applyAttachments(
   tenant: string | null,
-  session: string,
-  run: string,
-  attachments: readonly RunAttachment[],
+  attachments: readonly (RunAttachment & { readonly run: string })[],
   tx: PoolClient,
 ): Promise<void> {
+  if (attachments.length === 0) return;
   await tx.query({
     name: 'apply attachments',
     text: `
       insert into run_attachments (tenant_id, run_id, name, session_id, type, sha256, bytes)
       select r.tenant_id, r.id, a.name, r.session_id, a.type, a.sha256, a.bytes
-      from sessions s join runs r on r.session_id = s.id and r.tenant_id = s.tenant_id and r.id = $2
-        cross join unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) a (name, type, sha256, bytes)
-      where s.id = $1 and s.tenant_id = $7
+      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[]) a (run, name, type, sha256, bytes)
+        join runs r on r.id = a.run and r.tenant_id = $1
       on conflict (tenant_id, run_id, name) do update
         set type = excluded.type, sha256 = excluded.sha256, bytes = excluded.bytes`,
     values: [
-      session,
-      run,
+      tenant,
+      attachments.map(({ run }) => run),
       attachments.map(({ name }) => name),
       attachments.map(({ type }) => type),
       attachments.map(({ sha256 }) => sha256),
       attachments.map(({ bytes }) => bytes),
-      tenant,
     ],
   });
 }
