@@ -228,7 +228,7 @@ describe('Keys', () => {
     const { id } = await cli.json<{ id: string }>(['key', 'whoami'], { env });
     expect((await fairlead('key list')).out).toMatch(new RegExp(`build +read +.*${id}`));
     const refused = await fairlead('deployments create -f -', { env, input: '{}' });
-    expect(refused).toMatchObject({ code: 4, err: 'Error: Forbidden\n' });
+    expect(refused).toMatchObject({ code: 4, err: 'Error: The key lacks the scope write.\n' });
     expect((await fairlead(`key revoke ${id}`)).err).toMatch(/Add --yes/);
     expect(await fairlead(`key revoke ${id} --yes`)).toMatchObject({ code: 0 });
     expect(await fairlead('key whoami', { env })).toMatchObject({

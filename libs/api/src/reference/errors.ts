@@ -45,7 +45,11 @@ interface ErrorAnswer {
 /** The errors of routes, by status. */
 export const ERRORS: Readonly<Record<string, ErrorAnswer>> = {
   400: { name: 'BadRequest', when: 'The request breaks a rule, which `detail` states.' },
-  401: { name: 'Unauthorized', when: 'The key is missing, unknown, expired or revoked.' },
+  401: {
+    name: 'Unauthorized',
+    when: 'The key is missing, unknown, expired or revoked.',
+    headers: ['WWW-Authenticate'],
+  },
   403: {
     name: 'Forbidden',
     when: 'The key lacks the scope, which `WWW-Authenticate` names, or `X-Tenant-Id` has to name the workspace.',

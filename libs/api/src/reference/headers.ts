@@ -53,7 +53,7 @@ export const HEADERS = {
   'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'integer' } },
   'x-should-retry': { description: '`false`: sending the same again is of no use.', schema: string },
   'WWW-Authenticate': {
-    description: '`Bearer error="insufficient_scope", scope="…"` when the key lacks the scope of the route.',
+    description: '`Bearer`; with `error="insufficient_scope", scope="…"` when the key lacks the scope of the route.',
     schema: string,
   },
   'x-error-count': { description: 'The number of problems, listed or not.', schema: { type: 'integer' } },
