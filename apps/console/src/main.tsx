@@ -5,7 +5,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/client';
 import { router } from './router';
-import { watchForms } from './ui/dirty';
+import { isUnsaved, mayDiscard } from './ui/dirty';
 import { applyTheme } from './ui/theme';
 
 const MOST_RETRIES = 3;
@@ -34,7 +34,8 @@ function isForPage({ status, more }: ApiError): boolean {
 }
 
 applyTheme();
-watchForms();
+// While something that was typed is not saved, the page asks before it goes on to another one, and so does the browser.
+router.history.block({ blockerFn: async () => !(await mayDiscard()), enableBeforeUnload: isUnsaved });
 createRoot(document.getElementById('root')!).render(
   <QueryClientProvider client={queries}>
     <RouterProvider router={router} />

@@ -2,6 +2,7 @@ import createClient, { type Middleware } from 'openapi-fetch';
 import type { components, paths } from '../../generated/api';
 import { attendance } from './attended';
 import { ApiError, refusal } from './errors';
+import { send, SESSION } from './held';
 import { parseLossless } from './lossless';
 
 export type Schemas = components['schemas'];
@@ -17,11 +18,14 @@ export function setWorkspace(id: string): void {
   workspace = id;
 }
 
+/** The workspace that the page names, `-` for that of the session. */
+export function pageWorkspace(): string {
+  return workspace;
+}
+
 function ownHeaders(): Record<string, string> {
   return { ...attendance(), ...(workspace !== '-' && { 'x-tenant-id': workspace }) };
 }
-
-const SESSION = '/v1/console/session';
 
 const inWorkspace: Middleware = {
   onRequest({ request, schemaPath }) {
@@ -32,7 +36,7 @@ const inWorkspace: Middleware = {
   },
 };
 
-export const api = createClient<paths>({ baseUrl: '', credentials: 'same-origin' });
+export const api = createClient<paths>({ baseUrl: '', credentials: 'same-origin', fetch: send });
 api.use(inWorkspace);
 
 interface Answered {
@@ -99,7 +103,7 @@ export function upload(path: string, body: Blob, { signal, onSent }: Upload): Pr
 }
 
 async function lossless(path: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(path, init);
+  const response = await send(new Request(path, init));
   const text = await response.text();
   if (response.ok) return parseLossless(text);
   throw refused(response, json(text));

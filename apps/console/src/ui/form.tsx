@@ -1,4 +1,5 @@
 import {
+  type ChangeEvent,
   type ComponentProps,
   type FormEvent,
   type ReactNode,
@@ -8,6 +9,8 @@ import {
   useRef,
   useState,
 } from 'react';
+import { useEnded } from '../api/held';
+import { DIRTY } from './dirty';
 import css from './form.module.css';
 import { plain } from './format';
 import { Button, Problem, Text } from './parts';
@@ -38,9 +41,18 @@ export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & { 
   );
 }
 
-/** A field for a secret. What is typed is its value alone: React would write it into the attribute `value` as well. */
+/**
+ * A field for a secret. What is typed is its value alone: React would write it into the attribute `value` as well. It is
+ * cleared when the session ends.
+ */
 export function SecretInput({ value, ...rest }: ComponentProps<'input'> & { value: string }) {
   const ref = useRef<HTMLInputElement>(null);
+  const ended = useEnded();
+  useEffect(() => {
+    if (!ended || value === '') return;
+    ref.current!.value = '';
+    rest.onChange?.({ target: ref.current!, currentTarget: ref.current! } as ChangeEvent<HTMLInputElement>);
+  }, [ended]);
   useLayoutEffect(() => {
     if (ref.current!.value !== value) ref.current!.value = value;
   }, [value]);
@@ -173,17 +185,38 @@ interface FormProps {
   readonly disabled?: boolean;
   readonly danger?: boolean;
   readonly error?: Error | null;
+  /** True: it holds something already that would be lost. False: what is typed is nothing to keep. */
+  readonly unsaved?: boolean;
   readonly children: ReactNode;
 }
 
-/** A form with its buttons; what the service refuses stands above them. */
-export function Form({ action, onSubmit, onCancel, busy, disabled, danger, error, children }: FormProps) {
+/**
+ * A form with its buttons; what the service refuses stands above them. What is typed makes it one that a person is asked
+ * about before it goes.
+ */
+export function Form({ action, onSubmit, onCancel, busy, disabled, danger, error, unsaved, children }: FormProps) {
+  const ref = useRef<HTMLFormElement>(null);
+  const mark = (state: 'typed' | 'sent') => ref.current!.setAttribute(DIRTY, state);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!busy && !disabled) onSubmit();
+    if (busy || disabled) return;
+    if (ref.current!.hasAttribute(DIRTY)) mark('sent');
+    onSubmit();
   };
+  useEffect(() => {
+    if (unsaved) mark('typed');
+  }, [unsaved]);
+  useEffect(() => {
+    if (error && ref.current!.hasAttribute(DIRTY)) mark('typed');
+  }, [error]);
   return (
-    <form className={css.form} onSubmit={submit} noValidate>
+    <form
+      ref={ref}
+      className={css.form}
+      onSubmit={submit}
+      onInput={() => unsaved !== false && mark('typed')}
+      noValidate
+    >
       {children}
       {error && <Problem error={error} />}
       <div className={css.buttons}>

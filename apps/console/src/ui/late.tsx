@@ -1,5 +1,5 @@
 import { type ComponentType, createElement, type ReactNode, use, useEffect, useState } from 'react';
-import { isDirty } from './dirty';
+import { forgetTyped, isDirty } from './dirty';
 import { Button, Page, Skeleton, useTitle } from './parts';
 import css from './parts.module.css';
 
@@ -53,6 +53,7 @@ function Missing({ error, frame: Within }: { error: Error; frame: Frame }) {
     if (!always && isDirty()) return setState('typed');
     if (!always && sessionStorage.getItem(MARK + error.message) !== null) return setState('failed');
     sessionStorage.setItem(MARK + error.message, '');
+    forgetTyped();
     window.location.reload();
   };
   useEffect(() => void reload(false), [error]);

@@ -80,6 +80,7 @@ inBrowser('The frame of the console', () => {
       { path: `/o/-/${deployment}`, then: press('Change …') },
       { path: `/o/-/${deployment}`, then: press('Deploy a new version …') },
       { path: `/o/-/${deployment}`, then: (on) => deployAgain(on, archives[0]!) },
+      { path: '/o/-/experiments', then: press('Keyboard shortcuts') },
     ];
   }
 
@@ -299,6 +300,163 @@ inBrowser('The frame of the console', () => {
     await settled(reader);
     expect(await walk.looks(reader)).toEqual([]);
     await reader.context().close();
+  });
+
+  describe('when the session ends', () => {
+    let visitor: Page;
+    let key: string;
+    const again = () => visitor.getByRole('dialog', { name: 'Sign in again' });
+    const asked = (name: string) => visitor.getByRole('dialog', { name });
+    const form = () => visitor.getByRole('dialog', { name: 'Create a key' });
+    const names = async () => (await installation.ask('GET', '/api/v1/api-key')).map((one: ApiKey) => one.description);
+    type ApiKey = { description: string };
+
+    const newKey = async (description: string, workspace?: string): Promise<string> => {
+      const headers: Record<string, string> = workspace === undefined ? {} : { 'x-tenant-id': workspace };
+      const body = { description, scopes: ['admin'] };
+      return (await installation.ask('POST', '/api/v1/api-key', body, headers)).key;
+    };
+
+    /** Signs in where the page asks for a key. */
+    async function enter(with_: string): Promise<void> {
+      await visitor.getByRole('textbox', { name: 'API key' }).fill(with_);
+      await visitor.keyboard.press('Enter');
+    }
+
+    /** Types into the form for a key, and sends it after the session has ended. */
+    async function sendTooLate(text: string): Promise<void> {
+      await visitor.goto('/o/-/keys');
+      await visitor.getByRole('button', { name: 'Create a key …' }).click();
+      await form().getByLabel('What it is for').fill(text);
+      await visitor.context().clearCookies();
+      await visitor.keyboard.press('Enter');
+      await again().waitFor();
+    }
+
+    beforeAll(async () => {
+      key = await newKey('of the visitor');
+      visitor = await walk.open();
+      await visitor.goto('/login');
+      await enter(key);
+      await visitor.waitForURL('**/o/-/experiments');
+    });
+
+    afterAll(() => visitor?.context().close());
+
+    it('keeps what was typed, in no storage, and sends what was refused again', async () => {
+      await sendTooLate('typed before');
+      expect(await form().getByLabel('What it is for').inputValue()).toBe('typed before');
+      expect(await visitor.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('typed before');
+      expect(await walk.looks(visitor)).toEqual([]);
+      await enter('fl_no_key');
+      await again().getByRole('alert').getByText('This key is not known here.').waitFor();
+      await enter(key);
+      await asked('The new key').waitFor();
+      expect((await names()).filter((name: string) => name === 'typed before')).toHaveLength(1);
+    });
+
+    it('clears the values of secrets that were typed or shown', async () => {
+      await visitor.goto('/o/-/integrations');
+      await visitor.getByRole('button', { name: 'Add a code host …' }).click();
+      const dialog = asked('Add a code host');
+      await dialog.getByLabel('Name').fill('kept');
+      const token = dialog.getByLabel('Access token');
+      await token.fill('cleared');
+      await dialog.getByLabel('Address').fill('no address');
+      await visitor.context().clearCookies();
+      await visitor.keyboard.press('Enter');
+      await again().waitFor();
+      await until(
+        () => token.inputValue(),
+        (value) => value === '',
+      );
+      await enter(key);
+      await dialog.getByRole('alert').waitFor();
+      expect(await dialog.getByLabel('Name').inputValue()).toBe('kept');
+      expect(await token.inputValue()).toBe('');
+    });
+
+    it('asks before it sends anything again with another key, and keeps what was typed when it is not sent', async () => {
+      const other = await newKey('another one');
+      await sendTooLate('with another key');
+      await enter(other);
+      const question = asked('Send it again?');
+      await question.getByText('“Create a key” was not done').waitFor();
+      await question.getByText('another one').waitFor();
+      expect(await walk.looks(visitor)).toEqual([]);
+      await visitor.keyboard.press('Enter');
+      await form().getByRole('alert').getByText('This was not sent again').waitFor();
+      expect(await names()).not.toContain('with another key');
+      await form().getByRole('button', { name: 'Create', exact: true }).click();
+      await asked('The new key').waitFor();
+      expect(await names()).toContain('with another key');
+    });
+
+    it('sends nothing to another workspace unasked', async () => {
+      const { id } = await installation.ask('POST', '/api/v1/workspaces', { display_name: 'elsewhere' });
+      const elsewhere = await newKey('from elsewhere', id);
+      await visitor.context().clearCookies();
+      await visitor.goto('/login');
+      await enter(key);
+      await visitor.waitForURL('**/o/-/experiments');
+      await sendTooLate('in the first workspace');
+      await enter(elsewhere);
+      const question = asked('This is another workspace');
+      await question.getByText('one of “elsewhere”').waitFor();
+      expect(await walk.looks(visitor)).toEqual([]);
+      await question.getByRole('button', { name: 'Use another key' }).click();
+      await again().waitFor();
+      await enter(key);
+      await asked('The new key').waitFor();
+      expect(await names()).toContain('in the first workspace');
+    });
+
+    it('asks before it deletes anything', async () => {
+      await newKey('to be revoked');
+      await visitor.goto('/o/-/keys');
+      await visitor.getByRole('button', { name: 'Revoke to be revoked' }).click();
+      await visitor.context().clearCookies();
+      await asked('Revoke this key').getByRole('button', { name: 'Revoke', exact: true }).click();
+      await again().waitFor();
+      await enter(key);
+      await asked('Send it again?').getByRole('button', { name: 'Send it now' }).click();
+      await asked('Revoke this key').waitFor({ state: 'detached' });
+      expect(await names()).not.toContain('to be revoked');
+    });
+
+    it('asks before Escape, another page or a reload discards what was typed', async () => {
+      const question = asked('Discard what you typed?');
+      await visitor.goto('/o/-/experiments');
+      await tabTo(visitor.getByRole('link', { name: 'Keys' }));
+      await visitor.keyboard.press('Enter');
+      const opener = visitor.getByRole('button', { name: 'Create a key …' });
+      await opener.click();
+      await visitor.keyboard.press('Escape');
+      await form().waitFor({ state: 'detached' });
+      expect(await opener.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+      await opener.click();
+      const field = form().getByLabel('What it is for');
+      await field.fill('unsaved');
+      await visitor.keyboard.press('Escape');
+      await question.waitFor();
+      expect(await walk.looks(visitor)).toEqual([]);
+      await visitor.keyboard.press('Escape');
+      await question.waitFor({ state: 'detached' });
+      await visitor.evaluate('history.back()');
+      await question.getByRole('button', { name: 'Keep editing' }).click();
+      await question.waitFor({ state: 'detached' });
+      const browserAsks = visitor.waitForEvent('dialog');
+      await visitor.evaluate('setTimeout(() => location.reload())');
+      const dialog = await browserAsks;
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      expect([await field.inputValue(), new URL(visitor.url()).pathname]).toEqual(['unsaved', '/o/-/keys']);
+      await visitor.keyboard.press('Escape');
+      await question.getByRole('button', { name: 'Discard it' }).click();
+      await form().waitFor({ state: 'detached' });
+      await visitor.goBack();
+      await visitor.waitForURL('**/o/-/experiments');
+    });
   });
 
   it('stays around a page that fails, and shows the page when that is over', async () => {

@@ -49,7 +49,7 @@ export function VerifyPage() {
         the browser brings: no file leaves it, and the service is not asked.
       </p>
       <div className={css.narrow}>
-        <Form action="Verify" busy={busy} disabled={!history || !keys} onSubmit={() => void verify()}>
+        <Form action="Verify" unsaved={false} busy={busy} disabled={!history || !keys} onSubmit={() => void verify()}>
           <Drops>
             <Drop label="History, a .jsonl file" onFiles={([file]) => setHistory(file)}>
               {history ? <Chosen file={history} /> : '“Export, signed” in the history of a deployment writes it.'}

@@ -129,6 +129,7 @@ export function RemoveDialog({ name, children, send, stale, onClose }: RemovePro
     <Dialog title="Remove" onClose={onClose}>
       <Form
         action="Remove for good"
+        unsaved={false}
         danger
         busy={remove.isPending}
         disabled={typed !== name}

@@ -8,8 +8,9 @@ import { ErrorPage } from '../../ui/error-page';
 import { Filters, Pick } from '../../ui/form';
 import { middle } from '../../ui/format';
 import { Facts, List, More, Nothing } from '../../ui/list';
-import { Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status, type Tone } from '../../ui/status';
+import { SecretValue } from '../../ui/secret-value';
 import css from './connections.module.css';
 import { CreateDialog, Kinds, RemoveDialog, type Values } from './parts';
 
@@ -104,10 +105,7 @@ function NewSecret({ secret }: { secret: string }) {
   return (
     <>
       <p className={css.quiet}>Deliveries are signed with this secret. It is shown now, and never again.</p>
-      <p className={css.secret}>
-        <code>{secret}</code>
-        <Copy text={secret}>Copy</Copy>
-      </p>
+      <SecretValue value={secret} />
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { answered, api, type Schemas } from '../../api/client';
+import { useEnded } from '../../api/held';
 import { Changes, type MemberChange } from '../../ui/changes';
 import { Dialog } from '../../ui/dialog';
 import { Form, SecretInput, TextArea, TextField } from '../../ui/form';
@@ -113,8 +114,14 @@ export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }:
     setPlanned(undefined);
   }
 
+  const ended = useEnded();
+  // A plan may hold values of secrets.
+  useEffect(() => {
+    if (ended && !apply.isPending && planned?.body.secrets) setPlanned(undefined);
+  }, [ended]);
   const set = (member: string, value: unknown) => setDraft((old) => ({ ...old, [member]: value }));
-  const edited = changesBetween(draftOf(base.deployment), draft).length > 0 || secretsSent(base.deployment, secrets);
+  const edited =
+    changesBetween(draftOf(base.deployment), draft).length > 0 || secretsSent(base.deployment, secrets) !== undefined;
 
   if (planned) {
     return (
@@ -122,6 +129,7 @@ export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }:
         <Plan {...planned.plan} />
         <Form
           action="Apply"
+          unsaved
           busy={apply.isPending}
           disabled={planned.plan.changes.length === 0}
           error={isStale(apply.error) ? undefined : apply.error}
@@ -145,6 +153,7 @@ export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }:
       {merge && <Merged {...merge} />}
       <Form
         action="Show the plan"
+        unsaved={edited || undefined}
         busy={plan.isPending}
         disabled={!edited}
         error={isStale(plan.error) ? undefined : plan.error}

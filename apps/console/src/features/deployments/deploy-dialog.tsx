@@ -109,6 +109,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
     <Dialog title={deployment ? `Deploy a new version of ${name}` : 'Deploy a folder'} onClose={close}>
       <Form
         action="Deploy"
+        unsaved={source && true}
         busy={deploying.isPending}
         disabled={!source || name === '' || isOther || isMissing(config) || (!deployment && named.isFetching)}
         error={deploying.error}

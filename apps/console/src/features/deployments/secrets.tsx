@@ -6,7 +6,8 @@ import { Action } from '../../ui/action';
 import { Dialog } from '../../ui/dialog';
 import { Form } from '../../ui/form';
 import { List, Nothing } from '../../ui/list';
-import { Button, Copy, Text, Time } from '../../ui/parts';
+import { Button, Text, Time } from '../../ui/parts';
+import { SecretValue } from '../../ui/secret-value';
 import { elements, useHistory, useRefresh } from './data';
 import css from './deployments.module.css';
 import { secretChanges } from './history';
@@ -152,12 +153,8 @@ function RevealDialog({ deployment, name, onClose }: { deployment: string; name:
         </Form>
       ) : (
         <div className={css.stack}>
-          <pre tabIndex={0}>
-            <Text>{value}</Text>
-          </pre>
-          <p className={css.quiet}>
-            This closes by itself after {SHOWN_SECONDS} seconds. <Copy text={value}>Copy</Copy>
-          </p>
+          <SecretValue value={value} />
+          <p className={css.quiet}>This closes by itself after {SHOWN_SECONDS} seconds.</p>
         </div>
       )}
     </Dialog>

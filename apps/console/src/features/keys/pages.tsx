@@ -7,7 +7,8 @@ import { Action } from '../../ui/action';
 import { Dialog } from '../../ui/dialog';
 import { Choice, Form, TextField } from '../../ui/form';
 import { List, Section } from '../../ui/list';
-import { Button, Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { Button, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { SecretValue } from '../../ui/secret-value';
 import css from './keys.module.css';
 
 type ApiKey = Schemas['ApiKey'];
@@ -201,10 +202,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
     return (
       <Dialog title="The new key" onClose={onClose}>
         <p className={css.lead}>It is shown now, and never again. Keep it where your secrets are.</p>
-        <div className={css.made}>
-          <code>{made}</code>
-          <Copy text={made}>Copy</Copy>
-        </div>
+        <SecretValue value={made} />
         <div className={css.done}>
           <Button kind="main" onClick={onClose}>
             I have kept it

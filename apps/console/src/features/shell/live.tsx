@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { follow, isStale } from '../../api/changes';
+import { hasEnded } from '../../api/held';
 import css from './shell.module.css';
 
 /** Keeps what pages show as it is in the service; says so where the service cannot be reached. */
@@ -28,7 +29,8 @@ export function Live({ workspace }: { workspace: string }) {
       workspace,
       ({ stale: names, lost: since, ended }) => {
         setLost(ended ? undefined : since);
-        if (ended) void queries.invalidateQueries({ queryKey: ['session'] });
+        // Whether nobody is signed in, or somebody is again, is for the session to say.
+        if (ended || hasEnded()) void queries.invalidateQueries({ queryKey: ['session'] });
         for (const name of names) stale.add(name);
         void refresh();
       },

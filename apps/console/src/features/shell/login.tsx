@@ -1,8 +1,9 @@
 import { useNavigate, useLocation } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useSession, useSigning } from '../../api/session';
-import { Button, useTitle } from '../../ui/parts';
+import { useTitle } from '../../ui/parts';
 import css from './shell.module.css';
+import { KeyForm } from './sign-in';
 
 /** The code of a link, read once: before anything is sent, it is taken out of the address and the history. */
 function takeCode(): string | undefined {
@@ -46,41 +47,15 @@ export function Login() {
     else if (pathname === '/login' && session.data) void navigate({ to: '/', replace: true });
   });
 
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const field = event.currentTarget.elements.namedItem('key') as HTMLInputElement;
-    const key = field.value.trim();
-    field.value = '';
-    if (key !== '') void enter({ api_key: key });
-  };
-
   return (
     <main className={css.login}>
-      <form onSubmit={submit} className={css.card}>
+      <div className={css.card}>
         <Mark />
         <h1>Sign in to Fairlead</h1>
-        <label htmlFor="key">API key</label>
-        <input id="key" name="key" type="password" autoComplete="off" spellCheck={false} disabled={busy} autoFocus />
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-        <Button kind="main" type="submit" disabled={busy}>
-          {busy ? 'Signing in …' : 'Sign in'}
-        </Button>
-        <p className={css.hint}>
-          <code>npm start</code> and <code>fairlead console</code> print a link that signs in. The key itself is not
-          kept in this browser.
-        </p>
-        {window.location.protocol === 'http:' && !isLocal(window.location.hostname) && (
-          <p className={css.warning}>This connection is not encrypted: anybody on the way can read the key.</p>
-        )}
-      </form>
+        <KeyForm busy={busy} problem={problem} onKey={(api_key) => void enter({ api_key })} />
+      </div>
     </main>
   );
-}
-
-function isLocal(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 }
 
 /** The sign of the product. */

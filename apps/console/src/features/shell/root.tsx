@@ -1,8 +1,11 @@
 import { Outlet, useLocation } from '@tanstack/react-router';
+import { useEnded } from '../../api/held';
 import { useSession } from '../../api/session';
 import { Page, useTitle } from '../../ui/parts';
+import { Questions } from '../../ui/questions';
 import { Login } from './login';
 import css from './shell.module.css';
+import { SignInDialog } from './sign-in';
 
 const NOT_OFFERED = /^\/(?:hub|prompts|context)(?:\/|$)/;
 const SHARED = /^\/public\//;
@@ -11,12 +14,25 @@ const SHARED = /^\/public\//;
 export function Root() {
   const { pathname } = useLocation();
   if (NOT_OFFERED.test(pathname)) return <NotOffered />;
-  return SHARED.test(pathname) ? <Outlet /> : <SignedIn login={pathname === '/login'} />;
+  return (
+    <>
+      {SHARED.test(pathname) ? <Outlet /> : <SignedIn login={pathname === '/login'} />}
+      <Questions />
+    </>
+  );
 }
 
 function SignedIn({ login }: { login: boolean }) {
   // Until it is known who is signed in, the frame stands alone.
-  return useSession().data === null || login ? <Login /> : <Outlet />;
+  const session = useSession().data;
+  const ended = useEnded();
+  if (session === null || login) return <Login />;
+  return (
+    <>
+      <Outlet />
+      {ended && <SignInDialog />}
+    </>
+  );
 }
 
 /** Page in the place of one that does not exist. */

@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { setWorkspace } from '../../api/client';
 import { useSession, useSigning } from '../../api/session';
+import { mayDiscard } from '../../ui/dirty';
 import { ErrorPage } from '../../ui/error-page';
 import { plain } from '../../ui/format';
 import { Button, Page, Skeleton, Text, Unseen, useTitle } from '../../ui/parts';
@@ -18,6 +19,9 @@ export function Workspace() {
   const session = query.data;
   const navigate = useNavigate();
   const { signOut } = useSigning();
+  const leave = async () => {
+    if (await mayDiscard()) await signOut();
+  };
   const current = w === '-' ? session?.workspace_id : w;
   const named = session?.workspaces.find(({ id }) => id === current);
   return (
@@ -78,7 +82,7 @@ export function Workspace() {
           <Button
             kind="quiet"
             disabled={!session}
-            onClick={() => void signOut()}
+            onClick={() => void leave()}
             title={session ? `${session.key.description} (${session.key.short_key})` : undefined}
           >
             Sign out

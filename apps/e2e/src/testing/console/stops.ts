@@ -40,6 +40,14 @@ const clicks = (name: string | RegExp, then: string | RegExp, role: 'button' | '
 });
 /** Closes the dialog of the step before. */
 const closes: Step = { open: closeDialog };
+/** Closes the dialog of the step before, in which something was typed. */
+const discards: Step = {
+  open: async (page) => {
+    await page.keyboard.press('Escape');
+    await button(page, 'Discard it').click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
+  },
+};
 
 const tab = (name: string) => (things: HostileThings) => `host/deployments/${things.deployment}?tab=${name}`;
 const compared = ({ dataset, experiments }: HostileThings) =>
@@ -246,7 +254,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
           },
           seen: [`${TYPED.host} in fields`, `${TYPED.host} in the body of POST /v1/integrations`],
         },
-        'closed again': closes,
+        'closed again': discards,
         remove: opens(/^Remove code host/),
       },
     },
@@ -261,7 +269,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
           },
           seen: [`${TYPED.client} in fields`],
         },
-        closed: closes,
+        closed: discards,
         remove: opens(/^Remove provider/),
       },
     },
