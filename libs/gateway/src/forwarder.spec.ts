@@ -136,6 +136,15 @@ describe('A forwarded request', () => {
     expect(plain(declaredRoutes(SampleModule))).toEqual(plain(routes(direct.app)));
   });
 
+  it('goes to the routes of a module that two others import', async () => {
+    const first = { module: class FirstModule {}, imports: [SampleModule] };
+    const both = { module: class BothModule {}, imports: [first, SampleModule] };
+    const forwarding = kept(
+      await startSample({}, mount(both, { service: SERVICE, urls: [(await service()).url], keys })),
+    );
+    expect((await forwarding.ask('/v2/deployments')).status).toBe(200);
+  });
+
   it('comes no faster than the service reads, however large', async () => {
     const release = new AbortController();
     let received = 0;

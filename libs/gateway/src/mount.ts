@@ -19,9 +19,12 @@ export function mount(module: ModuleLike, remote?: Remote): ModuleLike {
   return { module: ForwardingModule, providers: [forwarding] };
 }
 
-/** Returns the routes of the controllers of a module and of those that it imports, as they declare them. */
+/**
+ * Returns the routes of the controllers of a module and of those that it imports, as they declare them. A module that
+ * several others import counts once, as it does for NestJS.
+ */
 export function declaredRoutes(module: ModuleLike): Route[] {
-  return controllersOf(module).flatMap((controller) => {
+  return [...new Set(controllersOf(module))].flatMap((controller) => {
     const prototype = controller.prototype as Record<string, unknown>;
     const handlers = Object.getOwnPropertyNames(prototype).map((name) => prototype[name] as object);
     return handlers.flatMap((handler) => routesOf(pathsOf(controller), handler));

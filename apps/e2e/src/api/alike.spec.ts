@@ -59,6 +59,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/"attempts":\[(\{.*?\})?\]/g, '"attempts":"<attempts>"'],
   [/"status":"\w+","attempt_count":\d+,"last_status":\w+/g, '"status":"<status>"'],
   [/"(next_attempt_at|finished_at)":(null|"<time>")/g, '"$1":"<time>"'],
+  // A source archive holds the time at which it was packed, and is compressed.
+  [/"stored_bytes":\{"used":\d+/g, '"stored_bytes":{"used":"<bytes>"'],
   [/whsec_[\w+/]{40,}=*/g, '<secret>'],
   [/\bexpires=\d{13}\b/g, 'expires=<time>'],
   [/(?<=signature=|"digest":"|"after":"|"before":")(?:[\w-]{12}\.)?[\w-]{22}(?=")/g, '<digest>'],

@@ -100,4 +100,7 @@ it('finds no text that is not there: neither as JSON means it nor as it was sent
 it('keeps a backslash before an escape apart from it', async () => {
   expect(await found(['"\\\\u00e9"', '"\\\\\\u00e9"', '"\\u00e9"'], 'é')).toEqual([false, true, true]);
   expect(await found(['"\\\\u00e9"', '"\\u00e9"', '"\\\\\\\\u00e9"'], '\\u00e9')).toEqual([true, true, true]);
+  expect(await found(['"\\u00e9\\u00fc"', '"\\\\u00e9\\u00fc"', '"\\\\\\u00e9\\u00fc"', '"e9\\u00fc"'], 'E9ü')).toEqual(
+    [...[false, true, false, true]],
+  );
 });

@@ -69,7 +69,8 @@ export function jsonContaining(text: string, parameters: Parameters): (json: str
   // What is in front of the text is no half of an escape: `\\u00e9` is a backslash and five characters.
   const spelled = String.raw`(?:^|[^\\])(?:\\\\)*${start.map(spellings).join('')}`;
   const pattern = parameters.add(`${literally(start.join(''))}|${spelled}`, 'text');
-  if (characters.length <= MOST_SPELLED) return (json) => `${json} ~* ${pattern}`;
+  // A text that begins with a hexadecimal digit may match from inside an escape on.
+  if (characters.length <= MOST_SPELLED && !/^[\da-f]/i.test(text)) return (json) => `${json} ~* ${pattern}`;
   const escaped = [text, text.replaceAll(UNREADABLE, '')].map((one) => JSON.stringify(one).slice(1, -1));
   const whole = parameters.add([text, ...escaped].map(containing), 'text[]');
   return (json) =>

@@ -18,7 +18,8 @@ export interface Message {
   readonly chunked?: boolean;
 }
 
-const LONGEST_MS = 60_000;
+/** Longer than the longest wait that a client may ask for, which is 60 s. */
+const LONGEST_MS = 75_000;
 const QUIET_MS = 150;
 
 /** The answer to one request on a connection of its own. @throws Error when none comes in time, or a damaged one. */

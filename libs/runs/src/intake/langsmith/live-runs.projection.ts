@@ -5,7 +5,7 @@ import type { RunsReceived } from '../../session/experiment';
 import { lockStored, storeFeedbackStats } from '../../feedback/feedback.projection';
 import { counted, USAGE_MEMBERS, USAGE_SUMS } from '../../run/run-usage';
 import { latencyOf } from '../../common/sql';
-import { type MergedRun, mergedRuns } from './merged-runs';
+import { countedBytes, type MergedRun, mergedRuns } from './merged-runs';
 
 /** SQL: values of a new run for which none was sent. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -34,8 +34,8 @@ export async function applyRunsReceived(
     applied.has(id) ? attachments.map((attachment) => ({ run: id, ...attachment })) : [],
   );
   await applyAttachments(tenant, attached, tx);
-  const counted = runs.filter(({ change: { id } }) => !applied.get(id)?.repeated);
-  const bytes = counted.reduce((sum, run) => sum + run.bytes, 0);
+  const differing = new Map([...applied].map(([id, row]) => [id, row.differing && new Set(row.differing)]));
+  const bytes = runs.reduce((sum, run) => sum + countedBytes(run, differing.get(run.change.id) ?? undefined), 0);
   await countBytes(tenant, named, bytes, tx);
   return new Set([named, ...[...applied.values()].map(({ session_id: session }) => session)]);
 }
@@ -71,11 +71,11 @@ async function applyMissing(
   await tx.query('delete from awaited_feedback where tenant_id = $1 and run_id = any($2::uuid[])', [tenant, runs]);
 }
 
-/** Where the changes of a run went, and whether the run already had what they say. */
+/** Where the changes of a run went, and which members the run had otherwise; null of a new run. */
 interface Applied {
   readonly id: string;
   readonly session_id: string;
-  readonly repeated: boolean;
+  readonly differing: readonly string[] | null;
 }
 
 /** Columns that hold the last value that was sent, with their types. */
@@ -96,12 +96,14 @@ const SENT = `unnest(${SENT_VALUES.join(', ')})
   as c (${Object.keys(SENT_COLUMNS).join(', ')})`;
 const list = (json: string) => `array(select json_array_elements_text(${json}::json))`;
 
-/** SQL that is true for a run \`r\` that already has what a change \`c\` says. */
-const SAYS = [
-  '(c.reference_example_id is null or r.example_id is not distinct from c.reference_example_id)',
-  ...LAST_NAMES.map((name) => `(c.${name} is null or r.${name} is not distinct from c.${name})`),
-  `(c.left_out is null or r.left_out is not distinct from ${list('c.left_out')})`,
-].join(' and ');
+const differs = (name: string, known: string, said = `c.${name}`) =>
+  `case when c.${name} is not null and ${known} is distinct from ${said} then '${name}' end`;
+/** SQL for the names of members that a change `c` says otherwise than a run `r` has them. */
+const DIFFERING = `array_remove(array[${[
+  differs('reference_example_id', 'r.example_id'),
+  ...LAST_NAMES.map((name) => differs(name, `r.${name}`)),
+  differs('left_out', 'r.left_out', list('c.left_out')),
+].join(', ')}], null)`;
 
 /** SQL: a run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
 const statusOf = (error: string, end: string) =>
@@ -112,7 +114,7 @@ const APPLY = `
   with c as materialized (select * from ${SENT}),
   s as materialized (select * from sessions where id = $1 and tenant_id = $2),
   known as (
-    select r.id, r.session_id, ${SAYS} as repeated
+    select r.id, r.session_id, ${DIFFERING} as differing
     from s join c on true join runs r on r.tenant_id = $2 and r.id = c.id
     where ${OWN} or exists (
       select from sessions o where o.tenant_id = $2 and o.id = r.session_id and o.payload_sha256 is null)),
@@ -131,7 +133,7 @@ const APPLY = `
       left join examples e on e.dataset_id = s.reference_dataset_id and e.tenant_id = $2
         and e.id = c.reference_example_id and e.valid_to is null
     where r.tenant_id = $2 and r.id = k.id
-    returning r.id, r.session_id, k.repeated),
+    returning r.id, r.session_id, k.differing),
   added as (
     insert into runs (id, tenant_id, session_id, dataset_id, example_id, example_from, ${LAST_NAMES.join(', ')},
       status, left_out, ${USAGE_MEMBERS.join(', ')}, row_number)
@@ -143,7 +145,7 @@ const APPLY = `
         and e.id = c.reference_example_id and e.valid_to is null
     where not exists (select from runs r where r.tenant_id = $2 and r.id = c.id)
     on conflict do nothing
-    returning id, session_id, false as repeated)
+    returning id, session_id, null::text[] as differing)
   select * from changed union all select * from added`;
 
 async function applyRuns(

@@ -1,5 +1,5 @@
 import type { RunChange } from '../../run/run-change';
-import { mergedRuns } from './merged-runs';
+import { countedBytes, mergedRuns } from './merged-runs';
 
 const time = '2026-01-01T00:00:00.000Z';
 const merged = (...changes: readonly RunChange[]) => mergedRuns(changes, time);
@@ -40,7 +40,20 @@ it('an attachment takes the place of an earlier one of its name', () => {
   expect(merged(...changes)[0]!.change.attachments).toEqual([of('a', '3'), of('b', '2')]);
 });
 
-it('the bytes of all changes are counted', () => {
-  const [one, both] = [merged({ id: 'a', inputs: 'x' }), merged({ id: 'a', inputs: 'x' }, { id: 'a', inputs: 'yy' })];
-  expect(both[0]!.bytes).toBe(2 * one[0]!.bytes + 1);
+it('the bytes of changes are counted, but not of those that repeat what was known', () => {
+  const counted = (differing: readonly string[] | undefined, ...changes: readonly RunChange[]) =>
+    countedBytes(merged(...changes)[0]!, differing && new Set(differing));
+  const [told, ended] = [
+    { id: 'a', name: 'n', inputs: 'x' },
+    { id: 'a', outputs: 'yy' },
+  ] as const;
+  const [one, two] = [counted(undefined, told), counted(undefined, ended)];
+  expect(two).toBe(one);
+  expect(counted([], told)).toBe(0);
+  expect(counted(undefined, told, ended)).toBe(one + two);
+  expect(counted(undefined, told, ended, told, ended)).toBe(one + two);
+  expect(counted(['outputs'], told, ended)).toBe(two);
+  expect(counted(['inputs'], told, ended)).toBe(one);
+  expect(counted([], told, { ...told, inputs: 'z' })).toBe(one);
+  expect(counted(undefined, told, { ...told, inputs: 'z' }, told)).toBe(3 * one);
 });

@@ -11,8 +11,16 @@ export interface MergedRun {
   /** Start of a new run for which none was sent: the end in its first change, else the time of the event. */
   readonly start: string;
   readonly usage: Usage;
-  /** Bytes that the changes count for their workspace. */
+  readonly counts: readonly Count[];
+}
+
+/** Bytes that one change counts for its workspace, unless it only repeats what was known. */
+interface Count {
   readonly bytes: number;
+  /** The change says something else than an earlier change of the event. */
+  readonly isNews: boolean;
+  /** Members that no earlier change of the event had. */
+  readonly first: readonly string[];
 }
 
 /** Returns one change for each run, in the order of their first changes; applying it is applying all in their order. */
@@ -20,6 +28,18 @@ export function mergedRuns(changes: readonly RunChange[], time: string): MergedR
   const runs = new Map<string, MergedRun>();
   for (const change of changes) runs.set(change.id, merged(runs.get(change.id), change, time));
   return [...runs.values()];
+}
+
+/**
+ * Bytes that the changes of a run count for their workspace; those that repeat what was known count nothing.
+ * @param differing members that the known run has otherwise; undefined for a new run
+ */
+export function countedBytes({ counts }: MergedRun, differing: ReadonlySet<string> | undefined): number {
+  let counted = 0;
+  for (const { bytes, isNews, first } of counts) {
+    if (isNews || first.some((name) => differing?.has(name) ?? true)) counted += bytes;
+  }
+  return counted;
 }
 
 function merged(before: MergedRun | undefined, change: RunChange, time: string): MergedRun {
@@ -38,8 +58,16 @@ function merged(before: MergedRun | undefined, change: RunChange, time: string):
     sent: new Set([...(before?.sent ?? []), ...names]),
     start: before?.start ?? change.end_time ?? time,
     usage: before ? later(before.usage, usage) : usage,
-    bytes: (before?.bytes ?? 0) + bytesOfRuns([change]),
+    counts: [...(before?.counts ?? []), countOf(before?.change, change, names)],
   };
+}
+
+function countOf(before: RunChange | undefined, change: RunChange, names: ReadonlySet<string>): Count {
+  const earlier = new Map<string, unknown>(Object.entries(before ?? {}));
+  const said = Object.entries(change).filter(([name]) => names.has(name));
+  const isNews = said.some(([name, value]) => typeof value === 'string' && (earlier.get(name) ?? value) !== value);
+  const first = said.flatMap(([name]) => (earlier.get(name) === undefined ? [name] : []));
+  return { bytes: bytesOfRuns([change]), isNews, first };
 }
 
 /** An attachment takes the place of an earlier one of its name. */
