@@ -523,7 +523,10 @@ describe('the kubernetes executor', () => {
         () => service.hostStatuses(id),
         (statuses) => statuses.at(-1) === 'UNKNOWN',
       );
-      expect(await lastLine(id, second)).toBe(`Revision ${first} does not run again: fairlead-${id}: timed out`);
+      await until(
+        () => lastLine(id, second),
+        (line) => line === `Revision ${first} does not run again: fairlead-${id}: timed out`,
+      );
     });
 
     it('the deployment stays UNKNOWN while something of the first one may still run', async () => {

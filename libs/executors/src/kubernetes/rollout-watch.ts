@@ -13,6 +13,8 @@ import { Progress } from './progress';
 const PODS_ASKED = 3;
 /** Looks at what runs, before it is in trouble: replicas come and go. */
 const LOOKS_AT_RUNNING = 10;
+/** Shortest time that a cluster has to tell how it runs, however often it is looked at (ms). */
+const LEAST_MS = 5000;
 
 /** Waits for what a cluster makes of the objects that were applied. */
 export class RolloutWatch {
@@ -50,7 +52,7 @@ export class RolloutWatch {
     step: Step,
     ended: EndedPods,
   ): Promise<string | undefined> {
-    const limit = new TimeLimit(LOOKS_AT_RUNNING * this.look, step.signal);
+    const limit = new TimeLimit(Math.max(LOOKS_AT_RUNNING * this.look, LEAST_MS), step.signal);
     const { signal } = limit;
     try {
       const quiet = { ...step, signal, log: async () => undefined };
