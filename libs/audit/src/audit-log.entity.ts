@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('audit_log')
+@Index('audit_log_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Index('audit_log_page', ['tenant_id', 'time', 'id'])
 @Index('audit_log_resource', ['resource_id'], { type: 'hash' })
 export class AuditLogEntity {

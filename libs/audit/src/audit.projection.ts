@@ -28,7 +28,7 @@ export const auditView: Projection = {
           (id, tenant_id, "time", operation, actor, resource, resource_id, request_id, request, address, reason)
         select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
           $8::text[], $9::text[], $10::text[], $11::text[])
-        on conflict (id) do nothing`,
+        on conflict do nothing`,
       values: [
         told.map(({ id }) => id),
         told.map(({ metadata }) => metadata.tenant),

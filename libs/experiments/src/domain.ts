@@ -6,11 +6,12 @@ import { datasetsEntities, LoggedDatasets } from '@fairlead/datasets';
 import * as experimentTables from './migrations/experiment-tables';
 import * as payloadTables from './migrations/payload-tables';
 import * as runTables from './migrations/run-tables';
+import * as workspaceKeys from './migrations/workspace-keys';
 import { experimentsView, type Handler } from './experiments.projection';
 
 export const experimentsEntities = [...datasetsEntities, ...runsEntities];
 
-export const experimentsMigrations = [experimentTables, runTables, payloadTables].flatMap((file) =>
+export const experimentsMigrations = [experimentTables, runTables, payloadTables, workspaceKeys].flatMap((file) =>
   Object.values<MigrationClass>(file),
 );
 

@@ -1,18 +1,11 @@
 export { copyAtOnce } from './database/copy-queries';
-export {
-  connect,
-  type EntityClass,
-  type MigrationClass,
-  openDatabase,
-  openDataSource,
-  transaction,
-} from './database/database';
+export { connect, type EntityClass, openDatabase, openDataSource, transaction } from './database/database';
 export { writeDurably } from './embedded/durable-file';
 export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/embedded';
 export { timeText } from './database/time-text';
 export { LOCKS } from './database/locks';
 export { makeDirectory } from './embedded/make-directory';
-export { Migration, opaque } from './database/migration';
+export { Migration, type MigrationClass, opaque, UniqueIndexes } from './database/migration';
 export { nested } from './database/nested';
 export { opaqueStorage } from './database/opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './database/reading';

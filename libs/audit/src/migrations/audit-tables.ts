@@ -1,4 +1,4 @@
-import { Migration } from '@fairlead/postgres';
+import { Migration, UniqueIndexes } from '@fairlead/postgres';
 
 /** Creates the audit log, which is made of events, and the table of refused requests, which have no event. */
 export class AuditTables1763700000300 extends Migration {
@@ -47,4 +47,9 @@ export class AuditByEvent1763900000500 extends Migration {
     'truncate audit_log',
     `delete from checkpoints where name = 'audit.log'`,
   ];
+}
+
+/** A key that begins with the workspace, beside the one that services of the version before name in `on conflict`. */
+export class AuditWorkspaceKey1764900062100 extends UniqueIndexes {
+  readonly indexes = { audit_log_workspace_key: 'audit_log (tenant_id, id)' };
 }

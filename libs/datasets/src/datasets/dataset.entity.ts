@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
 @Entity('datasets')
+@Index('datasets_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Unique('datasets_tenant_id_name_key', ['tenant_id', 'name'])
 @Index('datasets_by_time', ['tenant_id', 'created_at', 'id'])
 @Index('datasets_by_name', ['name'], { type: 'gin' })

@@ -2,6 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { ExampleAttachment } from './example-rows';
 
 @Entity('examples')
+@Index('examples_workspace_key', ['tenant_id', 'id', 'dataset_id', 'valid_from'], { unique: true })
 @Index('examples_by_time', ['dataset_id', 'valid_from', 'sequence'])
 @Index('examples_with_metadata', ['dataset_id'], { where: 'metadata is not null' })
 export class ExampleEntity {

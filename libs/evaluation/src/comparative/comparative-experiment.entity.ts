@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('comparative_experiments')
+@Index('comparative_experiments_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Index('comparative_experiments_by_dataset', ['dataset_id', 'created_at', 'id'])
 export class ComparativeExperimentEntity {
   @PrimaryColumn('uuid') readonly id!: string;

@@ -25,7 +25,7 @@ async function applyShare(event: Recorded<ShareEvent>, tx: PoolClient): Promise<
       await tx.query('delete from share_links where tenant_id = $1 and expires_at <= $2', [tenant, event.time]);
       await tx.query(
         `insert into share_links (id, tenant_id, kind, dataset_id, experiments, run_id, hidden, digest, created_at, expires_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (id) do nothing`,
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (tenant_id, id) do nothing`,
         [id, tenant, kind, dataset_id, experiments, run_id, hidden, digest, event.time, expires_at],
       );
       return;
@@ -36,8 +36,8 @@ async function applyShare(event: Recorded<ShareEvent>, tx: PoolClient): Promise<
       await tx.query(
         `insert into shares (id, tenant_id, kind, subject_id, session_id, token, digest, shared_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8)
-         on conflict (id) do update set session_id = excluded.session_id, token = excluded.token, digest = excluded.digest,
-           shared_at = excluded.shared_at`,
+         on conflict (tenant_id, id) do update set session_id = excluded.session_id, token = excluded.token,
+           digest = excluded.digest, shared_at = excluded.shared_at`,
         [id, tenant, kind, subject, session_id, token, digest, event.time],
       );
     }

@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, Pool, type PoolClient, type PoolConfig } from 'pg';
-import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { errorCode, isConnectionLost } from '@fairlead/schema';
 import { CalmClient } from './calm-client';
-import { LOCKS } from './locks';
+import { type MigrationClass, stagesOf } from './migration';
 import { DatabaseProblem } from './problem';
 import { requireVersion } from './server-version';
 import { watchedClient } from './watched-client';
 
-/** A migration. None is ever undone, so it has only `up`. */
-export type MigrationClass = new () => Pick<MigrationInterface, 'name' | 'up'>;
 export type EntityClass = new () => object;
 
 interface DatabaseOptions {
@@ -23,11 +21,12 @@ interface DatabaseOptions {
 
 const CONNECT_MS = 10_000;
 const POOL_MS = 5_000;
+const LOCK_POLL_MS = 50;
 const REFUSED_PATIENCE_MS = 5_000;
 const STARTING_PATIENCE_MS = 120_000;
 
 /**
- * Runs the pending migrations under an advisory lock, so that processes that start together run each once, and returns a
+ * Runs the pending migrations under advisory locks, so that processes that start together run each once, and returns a
  * pool of connections. Waits for a server that is starting up. Statements end after two minutes and lock waits after 30
  * seconds unless a transaction sets its own limits.
  * @throws DatabaseProblem when the database cannot be reached, refuses the connection, or is too old.
@@ -37,8 +36,11 @@ export async function openDatabase({ url, migrations, poolSize = 20 }: DatabaseO
   try {
     const { rows } = await lock.query<{ server_version: string }>('show server_version');
     requireVersion(rows[0]!.server_version);
-    await lock.query('select pg_advisory_lock($1)', [LOCKS.migration]);
-    await migrate(url, migrations);
+    for (const stage of stagesOf(migrations)) {
+      await take(lock, stage.lock);
+      await migrate(url, stage.migrations);
+      await lock.query('select pg_advisory_unlock($1)', [stage.lock]);
+    }
   } finally {
     await lock.end();
   }
@@ -72,6 +74,15 @@ export async function transaction<T>(pool: Pool, work: (client: PoolClient) => P
     throw error;
   } finally {
     client.release(broken);
+  }
+}
+
+/** Takes an advisory lock. It waits between its statements, because builds of indexes wait for every open statement. */
+async function take(client: Client, lock: number): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [lock]);
+    if (rows[0]!.taken) return;
+    await delay(LOCK_POLL_MS);
   }
 }
 

@@ -5,10 +5,12 @@
 export const LOCKS = {
   /** Held by the process that started the embedded server. */
   embeddedOwner: 4_600_000,
-  /** Held while migrations run. */
+  /** Held while migrations run in transactions. */
   migration: 4_600_001,
   /** First half; the second one is the name of the read model that is being made again. */
   rebuild: 4_600_002,
+  /** Held while migrations build indexes outside a transaction. */
+  indexBuilds: 4_600_003,
   /** Held by each append to the log until its commit; the function `append_events` names the number as well. */
   append: 7_238_811_045,
 } as const;

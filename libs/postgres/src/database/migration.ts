@@ -1,5 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { LOCKS } from './locks';
 import { opaqueStorage } from './opaque-storage';
+
+/** A migration. None is ever undone, so it has only `up`. */
+export type MigrationClass = new () => Pick<MigrationInterface, 'name' | 'up' | 'transaction'>;
 
 /** A migration of statements that run in their order; the name of its class ends with its time. None is ever undone. */
 export abstract class Migration implements Pick<MigrationInterface, 'up'> {
@@ -8,6 +13,63 @@ export abstract class Migration implements Pick<MigrationInterface, 'up'> {
   async up(runner: QueryRunner): Promise<void> {
     for (const one of this.statements) await (typeof one === 'string' ? runner.query(one) : one(runner));
   }
+}
+
+/**
+ * A migration that builds unique indexes while others read and write their tables, outside a transaction. It can be
+ * repeated: an index that is complete stays, and one whose build was cut off is dropped and built anew. A build waits for
+ * the end of every transaction that began before it.
+ */
+export abstract class UniqueIndexes implements Pick<MigrationInterface, 'up' | 'transaction'> {
+  readonly transaction = false;
+  /** Table and columns, as `table (column, column)`, by the name of the index. */
+  abstract readonly indexes: Readonly<Record<string, string>>;
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const [name, columns] of Object.entries(this.indexes)) await build(runner, name, columns);
+  }
+}
+
+const POLL_MS = 50;
+
+async function build(runner: QueryRunner, name: string, columns: string): Promise<void> {
+  // The server goes on with a build whose process was killed.
+  const building = `select 1 from pg_stat_progress_create_index
+    where datname = current_database() and index_relid = to_regclass($1)`;
+  while (((await runner.query(building, [name])) as unknown[]).length > 0) await delay(POLL_MS);
+  const [index] = (await runner.query(
+    'select indisvalid as complete from pg_index where indexrelid = to_regclass($1)',
+    [name],
+  )) as { complete: boolean }[];
+  if (index?.complete) return;
+  if (index) await runner.query(`drop index concurrently ${name}`);
+  await runner.query(`create unique index concurrently ${name} on ${columns}`);
+}
+
+/** Migrations that one process at a time runs, with all that come before them. */
+interface Stage {
+  /** The advisory lock of the stage. */
+  readonly lock: number;
+  readonly migrations: readonly MigrationClass[];
+}
+
+/**
+ * Divides migrations, oldest first, where one outside a transaction follows one inside or the reverse. Builds of indexes
+ * have a lock of their own: they would wait for ever for a process that waits for their lock in a statement, as those of
+ * earlier versions do.
+ */
+export function stagesOf(migrations: readonly MigrationClass[]): Stage[] {
+  const sorted = [...migrations].sort((one, other) => timeOf(one) - timeOf(other));
+  const locks = sorted.map((migration) =>
+    new migration().transaction === false ? LOCKS.indexBuilds : LOCKS.migration,
+  );
+  return locks.flatMap((lock, place) =>
+    lock === locks[place + 1] ? [] : [{ lock, migrations: sorted.slice(0, place + 1) }],
+  );
+}
+
+function timeOf({ name }: MigrationClass): number {
+  return Number(name.slice(-13));
 }
 
 /** Returns the statement that `opaqueStorage` runs. */

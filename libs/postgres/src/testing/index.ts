@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Pool } from 'pg';
 import type { DataSource } from 'typeorm';
-import { connect, type EntityClass, type MigrationClass, openDatabase, openDataSource } from '../database/database';
+import { connect, type EntityClass, openDatabase, openDataSource } from '../database/database';
+import type { MigrationClass } from '../database/migration';
 import { until } from './until';
 
 export interface TestDatabase {

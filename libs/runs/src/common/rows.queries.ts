@@ -9,7 +9,8 @@ export type Expressions = Readonly<Record<string, (place: string) => string>>;
 export async function insertRow(tx: PoolClient, table: string, row: Row, expressions: Expressions = {}): Promise<void> {
   const places = Object.keys(row).map((name, nth) => expressions[name]?.(`$${nth + 1}`) ?? `$${nth + 1}`);
   await tx.query(
-    `insert into ${table} (${Object.keys(row).join(', ')}) values (${places.join(', ')}) on conflict (id) do nothing`,
+    `insert into ${table} (${Object.keys(row).join(', ')}) values (${places.join(', ')})
+     on conflict (tenant_id, id) do nothing`,
     Object.values(row),
   );
 }

@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
 @Entity('sessions')
+@Index('sessions_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Unique('sessions_tenant_id_name_key', ['tenant_id', 'name'])
 @Index('sessions_by_time', ['tenant_id', 'start_time', 'id'])
 @Index('sessions_by_dataset', ['reference_dataset_id'])

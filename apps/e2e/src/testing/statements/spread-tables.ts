@@ -1,18 +1,13 @@
 import { escapeLiteral, type PoolClient } from 'pg';
 import type { Statement } from './recorded-statements';
 
-/**
- * Tables that grow with use, and the keys that they have beside those that begin with the workspace: with it in front,
- * they are those that the tables are going to have.
- */
-export const SPREAD: Readonly<Record<string, readonly string[]>> = {
-  ...{ runs: ['id'], feedback: ['id'], replaced_runs: ['id'], replaced_feedback: ['id'] },
-  ...{ sessions: ['id'], datasets: ['id'], examples: ['id, dataset_id, valid_from'], comparative_experiments: ['id'] },
-  ...{ shares: ['id'], share_links: ['id'], audit_log: ['id'], session_run_bytes: ['session_id'] },
-  ...{ payloads: ['id'], stored_bytes: [], stored_run_bytes: [], refused_items: [], run_attachments: [] },
-  ...{ feedback_changes: [], feedback_configs: [], awaited_feedback: [], untold_feedback: [] },
-  ...{ payload_sessions: [], payload_datasets: [] },
-};
+/** Tables that grow with use. */
+export const SPREAD: readonly string[] = [
+  ...['runs', 'feedback', 'replaced_runs', 'replaced_feedback', 'run_attachments', 'refused_items', 'sessions'],
+  ...['datasets', 'examples', 'comparative_experiments', 'shares', 'share_links', 'audit_log', 'payloads'],
+  ...['session_run_bytes', 'stored_bytes', 'stored_run_bytes', 'feedback_changes', 'feedback_configs'],
+  ...['awaited_feedback', 'untold_feedback', 'payload_sessions', 'payload_datasets'],
+];
 
 const PARTITIONS = 4;
 const SQL = /^\s*(with|select|insert|update|delete)\b/i;
@@ -30,7 +25,7 @@ export class SpreadTables {
 
   static async create(client: PoolClient): Promise<SpreadTables> {
     await client.query('create schema spread');
-    for (const [table, keys] of Object.entries(SPREAD)) {
+    for (const table of SPREAD) {
       const spread = `spread.${table}`;
       await client.query(
         `create table ${spread} (like public.${table} including defaults including generated) partition by hash (tenant_id)`,
@@ -47,8 +42,7 @@ export class SpreadTables {
          group by indexrelid having bool_or(attname = 'tenant_id')`,
         [`public.${table}`],
       );
-      for (const columns of [...rows.map((row) => row.columns), ...keys.map((key) => `tenant_id, ${key}`)])
-        await client.query(`create unique index on ${spread} (${columns})`);
+      for (const { columns } of rows) await client.query(`create unique index on ${spread} (${columns})`);
     }
     // Values do not take away what a statement does for others.
     await client.query('set plan_cache_mode = force_generic_plan');
@@ -61,8 +55,7 @@ export class SpreadTables {
    * message of PostgreSQL when it cannot be planned. A workspace that is null is none: then nothing would be read.
    */
   async spread({ text, values }: Statement): Promise<string[]> {
-    const later = withLaterKeys(text);
-    const query = /^\s*copy \((.*)\) to stdout/is.exec(later)?.[1] ?? later;
+    const query = /^\s*copy \((.*)\) to stdout/is.exec(text)?.[1] ?? text;
     if (!SQL.test(query)) return [];
     await this.client.query('begin');
     try {
@@ -101,20 +94,13 @@ function itemOf(value: unknown): string {
   return text === null || Array.isArray(value) ? (text ?? 'null') : `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** A statement that waits for a key names the one of today. */
-function withLaterKeys(text: string): string {
-  const table = /\binsert into (\w+)/.exec(text)?.[1] ?? '';
-  const key = SPREAD[table]?.[0];
-  return key === undefined ? text : text.replace(`on conflict (${key})`, `on conflict (tenant_id, ${key})`);
-}
-
 function severalOf(plan: Plan): string[] {
   const read = new Map<string, Set<string>>();
   const found: string[] = [];
   const walk = (node: Plan) => {
     const { 'Relation Name': name = '', Alias: alias = '', Plans: plans = [], 'Subplans Removed': removed } = node;
     const [, table, part] = /^(.+)_p(\d)$/.exec(name) ?? [];
-    if (table !== undefined && table in SPREAD) {
+    if (table !== undefined && SPREAD.includes(table)) {
       const relation = `${table} ${alias.replace(/_\d+$/, '')}`;
       read.set(relation, (read.get(relation) ?? new Set()).add(part!));
     }

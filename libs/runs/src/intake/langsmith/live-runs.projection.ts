@@ -48,7 +48,7 @@ async function countBytes(tenant: string | null, session: string, bytes: number,
       with counted as (
         insert into session_run_bytes as b (session_id, tenant_id, bytes)
         select id, tenant_id, $2::bigint from sessions where id = $1 and tenant_id = $3
-        on conflict (session_id) do update set bytes = b.bytes + excluded.bytes
+        on conflict (tenant_id, session_id) do update set bytes = b.bytes + excluded.bytes
         returning tenant_id)
       insert into stored_run_bytes as b (tenant_id, bytes) select tenant_id, $2::bigint from counted
       on conflict (tenant_id) do update set bytes = b.bytes + excluded.bytes`,

@@ -1,0 +1,18 @@
+import { UniqueIndexes } from '@fairlead/postgres';
+
+/**
+ * Keys that begin with the workspace, beside the earlier ones, which services of the version before go on naming in
+ * `on conflict`.
+ */
+export class WorkspaceKeys1764900062000 extends UniqueIndexes {
+  readonly indexes = {
+    sessions_workspace_key: 'sessions (tenant_id, id)',
+    datasets_workspace_key: 'datasets (tenant_id, id)',
+    examples_workspace_key: 'examples (tenant_id, id, dataset_id, valid_from)',
+    comparative_experiments_workspace_key: 'comparative_experiments (tenant_id, id)',
+    session_run_bytes_workspace_key: 'session_run_bytes (tenant_id, session_id)',
+    payloads_workspace_key: 'payloads (tenant_id, id)',
+    shares_workspace_key: 'shares (tenant_id, id)',
+    share_links_workspace_key: 'share_links (tenant_id, id)',
+  };
+}
