@@ -1,5 +1,9 @@
-import { v4 as newId } from 'uuid';
+import type { Recorded } from '@fairlead/eventing';
 import { HOSTILE, type Reading, rows, startReading } from '@fairlead/experiments/testing';
+import { transaction } from '@fairlead/postgres';
+import { v4 as newId } from 'uuid';
+import type { ExamplesEvent } from '../datasets/dataset';
+import { applyExamples } from './examples.projection';
 
 let reading: Reading;
 let dataset: string;
@@ -51,6 +55,16 @@ describe('Examples that are created', () => {
     expect(await versions()).toEqual([{ as_of: asOf, tags: ['latest'] }]);
     expect(await count()).toBe(1);
     expect((await reading.get(`/examples/${id}`, 'b')).status).toBe(404);
+  });
+
+  it('are counted once, however often their event is applied', async () => {
+    await made();
+    await made();
+    for (const event of (await reading.store.read(`dataset-${dataset}`)).slice(1)) {
+      expect(event.type).toBe('ExamplesAdded');
+      await transaction(reading.pool, (tx) => applyExamples(event as Recorded<ExamplesEvent>, tx));
+    }
+    expect([await count(), (await ids()).length, (await versions()).length]).toEqual([2, 2, 2]);
   });
 
   it('may be sent as JSON, one or many', async () => {

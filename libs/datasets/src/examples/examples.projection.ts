@@ -10,12 +10,14 @@ const MOST_CHARACTERS = 4_000_000;
 const MOST_ROWS = 1000;
 const logger = new Logger('Examples');
 
+/** Applies a change of examples. An event that was applied changes nothing: the version of the row tells. */
 export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
   const { payload, as_of: asOf } = event.data;
   const tenant = await workspaceOf(tx, event, 'datasets');
   const { rowCount } = await tx.query(
-    'update datasets set modified_at = $2, version = $3 where id = $1 and tenant_id = $4 and not externally_managed',
+    `update datasets set modified_at = $2, version = $3
+     where id = $1 and tenant_id = $4 and not externally_managed and version < $3`,
     [id, event.time, event.version, tenant],
   );
   if (!rowCount) return;
