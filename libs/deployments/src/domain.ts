@@ -11,6 +11,7 @@ import { OneSpelling1763700000100 } from './migrations/1763700000100-one-spellin
 import { PushTargets1763600003500 } from './migrations/1763600003500-push-targets';
 import { TracingProjects1763600010200 } from './migrations/1763600010200-tracing-projects';
 import { PushTargetRepositories1764500000100 } from './migrations/1764500000100-push-target-repositories';
+import { WorkspacesOfArchives1764900062500 } from './migrations/1764900062500-workspaces-of-archives';
 import { CountedArchives1764400001200 } from './migrations/1764400001200-counted-archives';
 import { DeploymentsView } from './deployment/deployment.projection';
 import { listenersProjection } from './listener/listener.projection';
@@ -36,6 +37,7 @@ export const deploymentsMigrations = [
   DeploymentEditions1764100000310,
   CountedArchives1764400001200,
   PushTargetRepositories1764500000100,
+  WorkspacesOfArchives1764900062500,
 ];
 
 /** The tables of this domain that can be made again from the log. */

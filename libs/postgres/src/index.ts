@@ -2,6 +2,7 @@ export { copyAtOnce } from './database/copy-queries';
 export { connect, type EntityClass, openDatabase, openDataSource, transaction } from './database/database';
 export { writeDurably } from './embedded/durable-file';
 export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/embedded';
+export { fillWorkspaces, WorkspaceColumns } from './database/workspace-columns';
 export { timeText } from './database/time-text';
 export { LOCKS } from './database/locks';
 export { makeDirectory } from './embedded/make-directory';

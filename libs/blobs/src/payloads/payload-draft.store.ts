@@ -7,7 +7,7 @@ import { PayloadPart } from './payload-part.store';
 
 /** Bytes of a stored chunk: with its head it fills a page of PostgreSQL's (8 KiB) and needs no other place. */
 const CHUNK_BYTES = 8000;
-const CHUNK_HEAD_BYTES = 34;
+const CHUNK_HEAD_BYTES = 54;
 /** Blocks that may wait for the database. */
 const MOST_WAITING = 4;
 /** Milliseconds without a block after which what was written is committed and the connection is given back. */
@@ -20,6 +20,7 @@ const PAUSE_MS = 50;
 export class PayloadDraft {
   private readonly id = uuid();
   private readonly idBytes = uuidBytes(this.id);
+  private readonly tenantBytes: Buffer;
   private readonly taken: Promise<void>[] = [];
   /** Bytes that do not fill a chunk yet. */
   private rest: Buffer = Buffer.alloc(0);
@@ -32,7 +33,12 @@ export class PayloadDraft {
   private number = 0;
   private ended = false;
 
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly tenant: string,
+  ) {
+    this.tenantBytes = uuidBytes(tenant);
+  }
 
   /** Adds a block; waits when the database does not keep up. @throws PayloadGone */
   async write(block: Buffer): Promise<void> {
@@ -58,7 +64,8 @@ export class PayloadDraft {
    * Makes the payload readable. When the tenant has the same content already, that is kept and this one dropped.
    * @throws PayloadGone
    */
-  async keep(tenant: string, sha256: string, bytes: number): Promise<void> {
+  async keep(sha256: string, bytes: number): Promise<void> {
+    const { tenant } = this;
     clearTimeout(this.timer);
     await this.resting;
     const part = this.part ?? (await PayloadPart.open(this.pool));
@@ -116,8 +123,8 @@ export class PayloadDraft {
     if (!this.noted) return;
     await this.pool.query(
       `with gone as (delete from payload_drafts where id = $1)
-       delete from payload_chunks where payload_id = $1`,
-      [this.id],
+       delete from payload_chunks where payload_id = $1 and tenant_id = $2`,
+      [this.id, this.tenant],
     );
   }
 
@@ -129,18 +136,20 @@ export class PayloadDraft {
   private rowsOf(further: readonly Buffer[], least = CHUNK_BYTES): Buffer {
     const bytes = Buffer.concat([this.rest, ...further]);
     const rows = Buffer.allocUnsafe(rowsLength(bytes.length));
-    const id = this.idBytes;
+    const { idBytes: id, tenantBytes: tenant } = this;
     let at = 0;
     let start = 0;
     for (; bytes.length - start >= least; start += CHUNK_BYTES) {
       const length = Math.min(CHUNK_BYTES, bytes.length - start);
-      at = rows.writeInt16BE(3, at);
+      at = rows.writeInt16BE(4, at);
       at = rows.writeInt32BE(id.length, at);
       at += id.copy(rows, at);
       at = rows.writeInt32BE(4, at);
       at = rows.writeInt32BE(this.number++, at);
       at = rows.writeInt32BE(length, at);
       at += bytes.copy(rows, at, start, start + length);
+      at = rows.writeInt32BE(tenant.length, at);
+      at += tenant.copy(rows, at);
     }
     this.rest = Buffer.from(bytes.subarray(start));
     return rows.subarray(0, at);

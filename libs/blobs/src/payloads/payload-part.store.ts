@@ -18,7 +18,9 @@ export class PayloadPart {
     private readonly pool: Pool,
     private readonly client: PoolClient,
   ) {
-    this.copy = client.query(from('copy payload_chunks (payload_id, number, data) from stdin (format binary)'));
+    this.copy = client.query(
+      from('copy payload_chunks (payload_id, number, data, tenant_id) from stdin (format binary)'),
+    );
     this.copied = finished(this.copy);
     // Told by the next write, or by the end.
     this.copied.catch(() => undefined);

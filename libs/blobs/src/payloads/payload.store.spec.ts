@@ -37,9 +37,9 @@ describe('a payload being written', () => {
   }
 
   it('is read as it was written, by several at a time', async () => {
-    const drafts = [1, 2, 3].map(() => payloads.begin());
+    const drafts = [1, 2, 3].map(() => payloads.begin(tenant));
     const written = await Promise.all(drafts.map((draft) => write(draft, 40)));
-    for (const [n, draft] of drafts.entries()) await draft.keep(tenant, written[n]!, 39 * BLOCK_BYTES + 12_345);
+    for (const [n, draft] of drafts.entries()) await draft.keep(written[n]!, 39 * BLOCK_BYTES + 12_345);
     for (const sha256 of written) expect(await hashOf(sha256)).toBe(sha256);
   });
 
@@ -76,7 +76,7 @@ describe('a payload being written', () => {
   it('leaves nothing when it is given up, before its end or after', async () => {
     const before = await chunks();
     for (const whole of [false, true]) {
-      const draft = payloads.begin();
+      const draft = payloads.begin(tenant);
       await write(draft, 9);
       if (whole) draft.complete();
       await draft.discard();
@@ -88,16 +88,16 @@ describe('a payload being written', () => {
   });
 
   it('fails when its connection breaks, while blocks still come', async () => {
-    const draft = payloads.begin();
+    const draft = payloads.begin(tenant);
     await write(draft, 5);
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy payload_chunks%' and datname = current_database()`,
     );
     await expect(write(draft, 200)).rejects.toThrow();
     await draft.discard();
-    const next = payloads.begin();
+    const next = payloads.begin(tenant);
     const sha256 = await write(next, 2);
-    await next.keep(tenant, sha256, BLOCK_BYTES + 12_345);
+    await next.keep(sha256, BLOCK_BYTES + 12_345);
     expect(await hashOf(sha256)).toBe(sha256);
   });
 
@@ -112,8 +112,8 @@ describe('a payload being written', () => {
     const sha256 = createHash('sha256').update(Buffer.concat(blocks)).digest('hex');
 
     /** Each block is committed, and the connection given back, before the next one comes. */
-    async function writeSlowly() {
-      const draft = payloads.begin();
+    async function writeSlowly(workspace = tenant) {
+      const draft = payloads.begin(workspace);
       for (const block of blocks) {
         await draft.write(block);
         await unheld();
@@ -124,9 +124,9 @@ describe('a payload being written', () => {
     it('holds no connection between its blocks, and is read as it was written', async () => {
       const before = await chunks();
       // More at a time than there are connections.
-      const drafts = await Promise.all(Array.from({ length: 22 }, writeSlowly));
+      const drafts = await Promise.all(Array.from({ length: 22 }, () => writeSlowly()));
       expect(await payloads.read(tenant, sha256)).toBeUndefined();
-      for (const draft of drafts) await draft.keep(tenant, sha256, bytes);
+      for (const draft of drafts) await draft.keep(sha256, bytes);
       expect(await hashOf(sha256)).toBe(sha256);
       // The same content is kept once.
       expect([await chunks(), await count('payload_drafts')]).toEqual([
@@ -143,7 +143,7 @@ describe('a payload being written', () => {
 
     it('is swept when nothing came for long, and cannot go on then', async () => {
       const before = await chunks();
-      const drafts = [await writeSlowly(), await writeSlowly()];
+      const drafts = [await writeSlowly(), await writeSlowly(uuid())];
       await payloads.removeDrafts(new Date(Date.now() - 3_600_000));
       expect(await count('payload_drafts')).toBe(2);
       await payloads.removeDrafts(new Date(Date.now() + 3_600_000));
@@ -151,7 +151,7 @@ describe('a payload being written', () => {
       await drafts[0]!.write(blocks[0]!);
       await unheld();
       await expect(drafts[0]!.write(blocks[1]!)).rejects.toThrow(PayloadGone);
-      await expect(drafts[1]!.keep(uuid(), sha256, bytes)).rejects.toThrow(PayloadGone);
+      await expect(drafts[1]!.keep(sha256, bytes)).rejects.toThrow(PayloadGone);
       for (const draft of drafts) await draft.discard();
       expect(await chunks()).toBe(before);
     });

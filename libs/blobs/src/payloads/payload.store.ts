@@ -13,18 +13,18 @@ export class PayloadStore {
   constructor(private readonly pool: Pool) {}
 
   /** Begins a payload; nothing of it is seen by others before it is kept. */
-  begin(): PayloadDraft {
-    return new PayloadDraft(this.pool);
+  begin(tenant: string): PayloadDraft {
+    return new PayloadDraft(this.pool, tenant);
   }
 
   async keep(tenant: string, sha256: string, content: Uint8Array): Promise<void> {
-    const draft = this.begin();
+    const draft = this.begin(tenant);
     try {
       for (let at = 0; at < content.length; at += BLOCK_BYTES) {
         const block = content.subarray(at, at + BLOCK_BYTES);
         await draft.write(Buffer.from(block.buffer, block.byteOffset, block.byteLength));
       }
-      await draft.keep(tenant, sha256, content.length);
+      await draft.keep(sha256, content.length);
     } finally {
       await draft.discard();
     }
@@ -78,7 +78,7 @@ export class PayloadStore {
       'select id, framed from payloads where tenant_id = $1 and sha256 = $2',
       [tenant, sha256],
     );
-    return rows[0] && contents(this.pieces(rows[0].id), rows[0].framed);
+    return rows[0] && contents(this.pieces(tenant, rows[0].id), rows[0].framed);
   }
 
   async find(tenant: string, sha256: string): Promise<{ readonly id: string; readonly kept: Date } | undefined> {
@@ -89,21 +89,22 @@ export class PayloadStore {
     return rows[0];
   }
 
-  private async *pieces(id: string): AsyncIterable<Buffer> {
+  private async *pieces(tenant: string, id: string): AsyncIterable<Buffer> {
     for (let first = 0; ; first += CHUNKS_AT_ONCE) {
-      const parts = await this.piece(id, first);
+      const parts = await this.piece(tenant, id, first);
       if (parts.length === 0) return;
       yield* parts;
     }
   }
 
   /** The bytes of the chunks from `first` on, as many as are read at once. */
-  private async piece(id: string, first: number): Promise<Buffer[]> {
+  private async piece(tenant: string, id: string, first: number): Promise<Buffer[]> {
     const client = await this.pool.connect();
     let whole = false;
     try {
       const query = `copy (select data from payload_chunks where payload_id = '${id}' and number >= ${first}
-        and number < ${first + CHUNKS_AT_ONCE} order by number) to stdout (format binary)`;
+        and number < ${first + CHUNKS_AT_ONCE} and (tenant_id = '${tenant}' or tenant_id is null)
+        order by number) to stdout (format binary)`;
       const parts: Buffer[] = [];
       for await (const part of copiedFields(client.query(to(query)))) parts.push(part);
       whole = true;
@@ -136,7 +137,8 @@ export class PayloadStore {
          delete from payloads where tenant_id = $3 and id = $1 and created_at < $2 returning id, sha256),
        unneeded as (delete from payload_sessions n using gone g where n.tenant_id = $3 and n.sha256 = g.sha256),
        unneeded_by_datasets as (delete from payload_datasets n using gone g where n.tenant_id = $3 and n.sha256 = g.sha256)
-       delete from payload_chunks where payload_id in (select id from gone)`,
+       delete from payload_chunks
+       where payload_id in (select id from gone) and (tenant_id = $3 or tenant_id is null)`,
       [id, time, tenant],
     );
   }
@@ -153,7 +155,8 @@ export class PayloadStore {
 
 export async function readWithin(tx: PoolClient, tenant: string | null, sha256: string): Promise<Buffer | undefined> {
   const { rows } = await tx.query<{ data: Buffer; framed: boolean }>(
-    `select c.data, p.framed from payloads p join payload_chunks c on c.payload_id = p.id
+    `select c.data, p.framed from payloads p
+       join payload_chunks c on c.payload_id = p.id and (c.tenant_id = $1 or c.tenant_id is null)
      where p.tenant_id = $1 and p.sha256 = $2 order by c.number`,
     [tenant, sha256],
   );

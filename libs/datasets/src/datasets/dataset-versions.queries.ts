@@ -8,7 +8,9 @@ interface VersionRow {
   readonly tags: readonly string[] | null;
 }
 
-/** SQL about the dataset `$1` of the workspace `$2`. */
+/** SQL about the dataset `$1` of the workspace `$2`. Rows of before have no workspace until they are filled. */
+const OWN_VERSIONS = 'dataset_versions where dataset_id = $1 and (tenant_id = $2 or tenant_id is null)';
+const OWN_TAGS = 'dataset_tags t where t.dataset_id = $1 and (t.tenant_id = $2 or t.tenant_id is null)';
 const TIMES = `(
   with recursive begun(time) as (
     (select valid_from from examples where tenant_id = $2 and dataset_id = $1 order by valid_from desc limit 1)
@@ -18,12 +20,12 @@ const TIMES = `(
       order by e.valid_from desc limit 1)
     from begun b where b.time is not null)
   select time from begun
-  where time is not null and not exists (select from dataset_versions where dataset_id = $1)
-  union all select as_of from dataset_versions where dataset_id = $1)`;
+  where time is not null and not exists (select from ${OWN_VERSIONS})
+  union all select as_of from ${OWN_VERSIONS})`;
 const NEWEST = `greatest((select max(valid_from) from examples where tenant_id = $2 and dataset_id = $1),
-  (select max(as_of) from dataset_versions where dataset_id = $1))`;
+  (select max(as_of) from ${OWN_VERSIONS}))`;
 const COLUMNS = `${isoTime('time')} as time, time = ${NEWEST} as newest,
-  (select array_agg(tag order by tag) from dataset_tags t where t.dataset_id = $1 and t.as_of = time) as tags`;
+  (select array_agg(tag order by tag) from ${OWN_TAGS} and t.as_of = time) as tags`;
 
 interface VersionPage {
   readonly example?: string;
@@ -41,7 +43,7 @@ export async function listVersions(pool: Pool, tenantId: string, id: string, pag
     `select ${COLUMNS} from (
        select time from ${times} as versions
        where $5::text is null or exists (
-         select from dataset_tags t where t.dataset_id = $1 and t.as_of = time and position(lower($5) in lower(t.tag)) > 0)
+         select from ${OWN_TAGS} and t.as_of = time and position(lower($5) in lower(t.tag)) > 0)
        order by time desc limit $3 offset $4) as page
      order by page.time desc`,
     [id, tenantId, page.limit, page.offset, page.search ?? null, ...(page.example ? [page.example] : [])],
@@ -53,7 +55,7 @@ export async function listVersions(pool: Pool, tenantId: string, id: string, pag
 const CURRENT = `(select greatest(
   (select max(valid_from) from examples
    where tenant_id = $2 and dataset_id = $1 and ($3::timestamptz is null or valid_from <= $3)),
-  (select max(as_of) from dataset_versions where dataset_id = $1 and ($3::timestamptz is null or as_of <= $3))) as time)`;
+  (select max(as_of) from ${OWN_VERSIONS} and ($3::timestamptz is null or as_of <= $3))) as time)`;
 
 /** The version that was current at `asOf`, or the newest; its time is ISO text with microseconds. */
 export async function findVersion(
@@ -74,7 +76,7 @@ async function taggedVersion(
 ): Promise<string | undefined> {
   const { rows } = await pool.query<{ time: string }>(
     `select ${isoTime('t.as_of')} as time from dataset_tags t join datasets d on d.id = t.dataset_id
-     where d.tenant_id = $1 and t.tag = $2
+     where d.tenant_id = $1 and (t.tenant_id = $1 or t.tenant_id is null) and t.tag = $2
        and ($3::uuid is null or d.id = $3::uuid)
        and ($4::uuid is null or exists (
          select from examples e where e.tenant_id = $1 and e.id = $4::uuid and e.dataset_id = d.id))

@@ -33,6 +33,8 @@ export class DatasetEntity {
 export class DatasetVersionEntity {
   @PrimaryColumn('uuid') readonly dataset_id!: string;
   @PrimaryColumn('timestamptz') readonly as_of!: Date;
+  /** Null in rows of before, until they are filled. */
+  @Column('uuid', { nullable: true }) readonly tenant_id!: string | null;
 }
 
 @Entity('dataset_tags')
@@ -40,4 +42,5 @@ export class DatasetTagEntity {
   @PrimaryColumn('uuid') readonly dataset_id!: string;
   @PrimaryColumn('text') readonly tag!: string;
   @Column('timestamptz') readonly as_of!: Date;
+  @Column('uuid', { nullable: true }) readonly tenant_id!: string | null;
 }

@@ -20,8 +20,11 @@ export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: P
     );
   }
   await tx.query('delete from examples where dataset_id = $1 and tenant_id = $2', [id, tenant]);
-  await tx.query('delete from dataset_versions where dataset_id = $1', [id]);
-  await tx.query('delete from dataset_tags where dataset_id = $1', [id]);
+  for (const table of ['dataset_versions', 'dataset_tags'])
+    await tx.query(`delete from ${table} where dataset_id = $1 and (tenant_id = $2 or tenant_id is null)`, [
+      id,
+      tenant,
+    ]);
   await tx.query("delete from shares where tenant_id = $2 and kind = 'dataset' and subject_id = $1", [id, tenant]);
   await tx.query('delete from share_links where tenant_id = $2 and dataset_id = $1', [id, tenant]);
   await tx.query('delete from datasets where id = $1 and tenant_id = $2', [id, tenant]);

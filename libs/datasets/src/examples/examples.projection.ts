@@ -38,18 +38,23 @@ export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClie
     added,
     tenant,
   ]);
-  await tx.query('insert into dataset_versions (dataset_id, as_of) values ($1, $2) on conflict do nothing', [id, asOf]);
+  await tx.query(
+    'insert into dataset_versions (dataset_id, as_of, tenant_id) values ($1, $2, $3) on conflict do nothing',
+    [id, asOf, tenant],
+  );
 }
 
 export async function applyDatasetTagged(event: Recorded<DatasetTagged>, tx: PoolClient): Promise<void> {
+  const { tag, as_of: asOf } = event.data;
+  const [id, tenant] = [idOf(event.stream), await workspaceOf(tx, event, 'datasets')];
+  await tx.query(
+    'delete from dataset_tags where dataset_id = $1 and tag = $2 and (tenant_id = $3 or tenant_id is null)',
+    [id, tag, tenant],
+  );
   await tx.query(
     `with changed as (update datasets set modified_at = $4, version = $5 where id = $1 and tenant_id = $6 returning id)
-     insert into dataset_tags (dataset_id, tag, as_of) select id, $2, $3 from changed
-     on conflict (dataset_id, tag) do update set as_of = excluded.as_of`,
-    [
-      ...[idOf(event.stream), event.data.tag, event.data.as_of, event.time, event.version],
-      await workspaceOf(tx, event, 'datasets'),
-    ],
+     insert into dataset_tags (dataset_id, tag, as_of, tenant_id) select id, $2, $3, $6 from changed`,
+    [id, tag, asOf, event.time, event.version, tenant],
   );
 }
 

@@ -50,11 +50,10 @@ export class SourceStore extends SourceArchives implements OnApplicationBootstra
       for await (const block of inBlocks(source)) {
         hash.update(block);
         bytes += block.length;
-        await this.pool.query('insert into source_archive_chunks (archive_id, number, data) values ($1, $2, $3)', [
-          archive,
-          number++,
-          block,
-        ]);
+        await this.pool.query(
+          'insert into source_archive_chunks (archive_id, number, data, tenant_id) values ($1, $2, $3, $4)',
+          [archive, number++, block, tenant],
+        );
       }
       const sha256 = hash.digest('hex');
       const kept = await this.stored.within(tenant, bytes, () =>

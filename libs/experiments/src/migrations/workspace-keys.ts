@@ -1,4 +1,4 @@
-import { UniqueIndexes } from '@fairlead/postgres';
+import { UniqueIndexes, WorkspaceColumns } from '@fairlead/postgres';
 
 /**
  * Keys that begin with the workspace, beside the earlier ones, which services of the version before go on naming in
@@ -15,4 +15,14 @@ export class WorkspaceKeys1764900062000 extends UniqueIndexes {
     shares_workspace_key: 'shares (tenant_id, id)',
     share_links_workspace_key: 'share_links (tenant_id, id)',
   };
+}
+
+/** Parts of bodies and datasets, and notes on stored experiments, name the workspace of what they belong to. */
+export class WorkspacesOfParts1764900062200 extends WorkspaceColumns {
+  readonly owners = {
+    dataset_versions: ['dataset_id', 'datasets'],
+    dataset_tags: ['dataset_id', 'datasets'],
+    persisted_experiments: ['session_id', 'sessions'],
+    payload_chunks: ['payload_id', 'payloads'],
+  } as const;
 }

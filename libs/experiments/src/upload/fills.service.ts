@@ -76,7 +76,7 @@ export class Fills {
           if (twin) return { answer: answerTo(twin, found.events), replayed: true };
           await this.check(tenant, id, found, received);
           if (!kept) {
-            await received.draft.keep(tenant, sha256, bytes);
+            await received.draft.keep(sha256, bytes);
             await this.payloads.need(tenant, [{ sha256, session: id }]);
             kept = true;
           }

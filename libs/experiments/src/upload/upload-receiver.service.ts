@@ -35,12 +35,12 @@ export class UploadReceiver {
    * discards the draft; when this throws there is none.
    * @throws Unprocessable or LimitExceeded for a body that is not valid, and what the source throws.
    */
-  async receive(body: AsyncIterable<Buffer>, fills = false): Promise<Received> {
+  async receive(tenant: string, body: AsyncIterable<Buffer>, fills = false): Promise<Received> {
     const blocks = inRing(body)[Symbol.asyncIterator]();
     const first = await take(blocks, FIRST_BLOCKS);
     const small = first.length === 1 && first[0]!.length < BLOCK_BYTES;
     const checker = small ? new LocalChecker(this.limits, fills) : this.thread.checker(fills);
-    const draft = this.payloads.begin();
+    const draft = this.payloads.begin(tenant);
     try {
       return await this.pass(chain(first, blocks), checker, draft);
     } catch (error) {

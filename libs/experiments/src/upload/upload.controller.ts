@@ -103,7 +103,7 @@ export class UploadController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<string> {
-    const received = await this.receiver.receive(this.bodyOf(request), into !== undefined);
+    const received = await this.receiver.receive(context.tenantId, this.bodyOf(request), into !== undefined);
     warnOfOtherInputs(reply, received.upload);
     try {
       const record = () => this.record(context, into, reply, received);

@@ -83,10 +83,7 @@ export class Uploads {
     try {
       const joining = this.join(caller, id, target, received);
       // Both end before anything else is done, whichever fails.
-      const [kept, joined] = await Promise.allSettled([
-        received.draft.keep(tenant, received.sha256, received.bytes),
-        joining,
-      ]);
+      const [kept, joined] = await Promise.allSettled([received.draft.keep(received.sha256, received.bytes), joining]);
       if (joined.status === 'rejected') throw joined.reason;
       if (kept.status === 'rejected') throw kept.reason;
       return await this.append(caller, id, received, joined.value);

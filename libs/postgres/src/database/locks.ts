@@ -11,6 +11,8 @@ export const LOCKS = {
   rebuild: 4_600_002,
   /** Held while migrations build indexes outside a transaction. */
   indexBuilds: 4_600_003,
+  /** Held while earlier rows get their workspace. */
+  workspaceFill: 4_600_004,
   /** Held by each append to the log until its commit; the function `append_events` names the number as well. */
   append: 7_238_811_045,
 } as const;

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type Ask, buildIndex } from './index-builds';
 import { LOCKS } from './locks';
 import { opaqueStorage } from './opaque-storage';
 
@@ -26,24 +26,10 @@ export abstract class UniqueIndexes implements Pick<MigrationInterface, 'up' | '
   abstract readonly indexes: Readonly<Record<string, string>>;
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const [name, columns] of Object.entries(this.indexes)) await build(runner, name, columns);
+    const ask: Ask = (text, values) => runner.query(text, values) as ReturnType<Ask>;
+    for (const [name, columns] of Object.entries(this.indexes))
+      await buildIndex(ask, name, `create unique index concurrently ${name} on ${columns}`);
   }
-}
-
-const POLL_MS = 50;
-
-async function build(runner: QueryRunner, name: string, columns: string): Promise<void> {
-  // The server goes on with a build whose process was killed.
-  const building = `select 1 from pg_stat_progress_create_index
-    where datname = current_database() and index_relid = to_regclass($1)`;
-  while (((await runner.query(building, [name])) as unknown[]).length > 0) await delay(POLL_MS);
-  const [index] = (await runner.query(
-    'select indisvalid as complete from pg_index where indexrelid = to_regclass($1)',
-    [name],
-  )) as { complete: boolean }[];
-  if (index?.complete) return;
-  if (index) await runner.query(`drop index concurrently ${name}`);
-  await runner.query(`create unique index concurrently ${name} on ${columns}`);
 }
 
 /** Migrations that one process at a time runs, with all that come before them. */

@@ -24,8 +24,8 @@ export class RolloutLogs {
   constructor(private readonly pool: Pool) {}
 
   /** The log of a revision; of the deployment as a whole when that is null. */
-  open(deploymentId: string, revisionId: string | null): RolloutLog {
-    return new RolloutLog(this.pool, deploymentId, revisionId);
+  open({ tenantId, id }: { readonly tenantId: string; readonly id: string }, revisionId: string | null): RolloutLog {
+    return new RolloutLog(this.pool, tenantId, id, revisionId);
   }
 
   /** Forgets all logs of a deployment. */
@@ -45,6 +45,7 @@ export class RolloutLog {
 
   constructor(
     private readonly pool: Pool,
+    private readonly tenantId: string,
     private readonly deploymentId: string,
     private readonly revisionId: string | null,
   ) {}
@@ -116,9 +117,9 @@ export class RolloutLog {
     try {
       await this.pool.query({
         name: 'insert rollout logs',
-        text: `insert into rollout_logs (deployment_id, revision_id, phase, level, logged_at, message)
-          select $1::uuid, $2::uuid, * from unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[])`,
-        values: [this.deploymentId, this.revisionId, ...columns],
+        text: `insert into rollout_logs (deployment_id, revision_id, tenant_id, phase, level, logged_at, message)
+          select $1::uuid, $2::uuid, $3::uuid, * from unnest($4::text[], $5::text[], $6::timestamptz[], $7::text[])`,
+        values: [this.deploymentId, this.revisionId, this.tenantId, ...columns],
       });
     } catch (error) {
       // A rollout does not fail for want of its log.

@@ -1,4 +1,4 @@
-import { Migration } from '@fairlead/postgres';
+import { Migration, WorkspaceColumns } from '@fairlead/postgres';
 
 /** Deployments that may have something to do, and the logs of builds and deployments. */
 export class RolloutTables1763600004000 extends Migration {
@@ -41,4 +41,9 @@ export class WatchedDeployments1764700000320 extends Migration {
     `insert into rollout_duties (deployment_id, noted)
       select distinct deployment_id, 1 from rollout_logs on conflict do nothing`,
   ];
+}
+
+/** Lines of logs name the workspace of their deployment. */
+export class WorkspacesOfLogs1764900062400 extends WorkspaceColumns {
+  readonly owners = { rollout_logs: ['deployment_id', 'deployments'] } as const;
 }

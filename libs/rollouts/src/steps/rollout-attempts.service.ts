@@ -82,7 +82,7 @@ export class RolloutAttempts {
     await this.tellReplaced(target, revision_id);
     const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
     if (hasFinished(rollout)) return;
-    const log = this.logs.open(target.id, revision_id);
+    const log = this.logs.open(target, revision_id);
     const left = Date.parse(rollout.startedAt ?? '') + this.options.timeLimit - Date.now();
     const limit = new TimeLimit(Math.max(0, left), signal);
     const say = async (status: RolloutStatus, reason?: string) => {
@@ -128,9 +128,10 @@ export class RolloutAttempts {
   }
 
   /** Says in the log of the revision that a new one has replaced why it has ended, before the new one first begins. */
-  private async tellReplaced({ id, replacement }: Deployed, newer: string): Promise<void> {
+  private async tellReplaced(target: Deployed, newer: string): Promise<void> {
+    const { replacement } = target;
     if (replacement?.by !== newer || (await this.reports.rollout(newer)).startedAt !== null) return;
-    const log = this.logs.open(id, replacement.revision_id);
+    const log = this.logs.open(target, replacement.revision_id);
     await log.write('deploy', 'WARNING', `It was not ready yet when the newer revision ${newer} took its place.`);
     await log.flush();
   }
@@ -227,7 +228,7 @@ export class RolloutAttempts {
     work: (assignment: Assignment, step: Step) => Promise<void>,
   ): Promise<void> {
     const { target } = seen;
-    const log = this.logs.open(target.id, target.running?.id ?? null);
+    const log = this.logs.open(target, target.running?.id ?? null);
     try {
       const assignment = await this.assignment(seen, target.secrets, log);
       await withTimeLimit(this.options.timeLimit, [signal], (late) =>

@@ -53,7 +53,7 @@ export class UpkeepService {
    */
   async restore(seen: Seen, broken: RevisionSpec, hold: Hold): Promise<void> {
     const { target } = seen;
-    const log = this.logs.open(target.id, broken.revision_id);
+    const log = this.logs.open(target, broken.revision_id);
     const revision = target.stopped ? undefined : this.activeRevision(target);
     const what = revision ? `Revision ${revision.revision_id}` : 'The deployment';
     const failed = `${what} ${revision ? 'does not run again' : 'may still run'}`;
@@ -77,7 +77,7 @@ export class UpkeepService {
     const { target } = seen;
     const revision = this.activeRevision(target);
     if (!revision) return;
-    const log = this.logs.open(target.id, revision.revision_id);
+    const log = this.logs.open(target, revision.revision_id);
     const reason = await this.keep(seen, log, 'The new sizes do not run', hold, async (upkeep, step) => {
       await step.log('INFO', 'The sizes have changed: the revision is applied again.');
       await upkeep.restore(await this.active(seen, revision, log), step);
@@ -95,7 +95,7 @@ export class UpkeepService {
     const { active_revision_id, control } = target;
     if (!control) return;
     const { action } = control;
-    const log = this.logs.open(target.id, active_revision_id);
+    const log = this.logs.open(target, active_revision_id);
     let reason: string | undefined;
     try {
       await this.carryOut(seen, action, log, hold);
@@ -142,7 +142,7 @@ export class UpkeepService {
     const { target, host: before } = seen;
     const revision = kept ?? this.activeRevision(target);
     if (!revision) return;
-    const log = this.logs.open(target.id, revision.revision_id);
+    const log = this.logs.open(target, revision.revision_id);
     const failed = kept
       ? `Revision ${kept.revision_id} was not deployed and stays (ON_FAILURE=keep)`
       : 'The revision does not run as it should';

@@ -40,6 +40,9 @@ const MOST_STATISTICS_BYTES = MAX_APPEND_BYTES / 3;
 /** Limits for a body that has been checked: none. */
 const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 
+/** SQL: the note on the session `$1` of the workspace `$2`. Notes of before have no workspace until they are filled. */
+const NOTE = 'session_id = $1 and (tenant_id = $2 or tenant_id is null)';
+
 type Upload = Recorded<ExperimentUploaded | ExperimentFilled>;
 
 /** Stores the runs of each upload and fill after the other, then records `RunsPersisted` with their statistics. */
@@ -113,7 +116,7 @@ export class PersistRuns implements Projection {
     for (const table of ['feedback', 'runs', 'replaced_feedback', 'replaced_runs']) {
       await this.pool.query(`delete from ${table} where session_id = $1 and tenant_id = $2`, [session, tenant]);
     }
-    await this.pool.query('delete from persisted_experiments where session_id = $1', [session]);
+    await this.pool.query(`delete from persisted_experiments where ${NOTE}`, [session, tenant]);
     if (await this.datasets.isThere(datasetId)) return;
     await this.pool.query('delete from examples where dataset_id = $1 and tenant_id = $2', [datasetId, tenant]);
   }
@@ -121,8 +124,8 @@ export class PersistRuns implements Projection {
   /** The statistics of an upload, or of a later one, whose rows are stored already. */
   private async persisted(event: Upload): Promise<RunStatistics | undefined> {
     const { rows } = await this.pool.query<{ statistics: string }>(
-      'select statistics from persisted_experiments where session_id = $1 and fills >= $2',
-      [idOf(event.stream), numberOf(event)],
+      `select statistics from persisted_experiments where ${NOTE} and fills >= $3`,
+      [idOf(event.stream), event.metadata.tenant, numberOf(event)],
     );
     return rows[0] && (JSON.parse(rows[0].statistics) as RunStatistics);
   }
@@ -160,9 +163,10 @@ export class PersistRuns implements Projection {
       }
       const statistics = await computeStatistics(runs, facts);
       await runs.query(
-        `insert into persisted_experiments (session_id, statistics, fills) values ($1, $2, $3)
-         on conflict (session_id) do update set statistics = excluded.statistics, fills = excluded.fills`,
-        [experiment, JSON.stringify(statistics), numberOf(event)],
+        `insert into persisted_experiments (session_id, statistics, fills, tenant_id) values ($1, $2, $3, $4)
+         on conflict (session_id) do update set statistics = excluded.statistics, fills = excluded.fills,
+           tenant_id = excluded.tenant_id`,
+        [experiment, JSON.stringify(statistics), numberOf(event), tenant],
       );
       return statistics;
     });

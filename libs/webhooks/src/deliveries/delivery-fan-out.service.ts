@@ -39,8 +39,9 @@ export class DeliveryFanOut {
     if (deliveries.length === 0) return [];
     const column = (name: keyof (typeof deliveries)[number]) => deliveries.map((delivery) => delivery[name]);
     const { rows } = await tx.query<{ webhook_id: string }>(
-      `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, due_at)
-       select *, $7::timestamptz from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
+      `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, tenant_id, due_at)
+       select *, $8::timestamptz
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::uuid[])
        on conflict (webhook_id, message_id) do nothing returning webhook_id`,
       [
         column('id'),
@@ -49,6 +50,7 @@ export class DeliveryFanOut {
         column('type'),
         column('body'),
         column('time'),
+        column('tenant'),
         new Date(this.options.now()),
       ],
     );
@@ -74,5 +76,7 @@ function deliveriesOf(event: Recorded, subscribers: readonly Subscriber[]) {
   return subscribers
     .filter(({ tenant_id, since }) => tenant_id === metadata.tenant && BigInt(since) < position)
     .filter(({ event_types }) => subscribes(event_types, told.type))
-    .map((webhook) => ({ id: uuid(), webhook: webhook.id, message: event.id, type: told.type, body, time }));
+    .map(({ id: webhook, tenant_id: tenant }) => {
+      return { id: uuid(), webhook, message: event.id, type: told.type, body, time, tenant };
+    });
 }

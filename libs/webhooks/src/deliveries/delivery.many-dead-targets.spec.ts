@@ -99,11 +99,11 @@ interface Seen {
 async function seen(tenants: readonly string[]): Promise<Seen> {
   const { rows } = await service.database.pool.query<Seen>(
     `select (select count(*)::int from webhook_deliveries d join webhooks w on w.id = webhook_id
-         where tenant_id = any($1)) as deliveries,
+         where w.tenant_id = any($1)) as deliveries,
        (select coalesce(sum(attempts), 0)::int from webhook_deliveries d join webhooks w on w.id = webhook_id
-         where tenant_id = any($1)) as attempts,
+         where w.tenant_id = any($1)) as attempts,
        (select count(*)::int from webhook_deliveries d join webhooks w on w.id = webhook_id
-         where status = 'pending' and tenant_id = any($1)) as waiting,
+         where status = 'pending' and w.tenant_id = any($1)) as waiting,
        (select count(*)::int from webhook_targets where rests_until > $2 and tenant_id = any($1)) as resting,
        (select count(*)::int from webhooks where enabled and tenant_id = any($1)) as enabled,
        (select count(*)::int from webhook_targets where leased_until > now() and tenant_id = any($1)) as called`,

@@ -104,11 +104,11 @@ export class WebhookDeliveryStore {
     const now = this.now();
     const body = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data: { webhook_id: webhookId } });
     await transaction(this.pool, async (tx) => {
-      await checkEnabled(webhookId, tx);
+      const tenant = await tenantOfEnabled(webhookId, tx);
       await tx.query(
-        `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, due_at)
-         values ($1, $2, $3, $4, $5, $6, $6) on conflict (id) do nothing`,
-        [id, webhookId, uuid(), TEST_TYPE, body, now],
+        `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, due_at, tenant_id)
+         values ($1, $2, $3, $4, $5, $6, $6, $7) on conflict (id) do nothing`,
+        [id, webhookId, uuid(), TEST_TYPE, body, now, tenant],
       );
       await this.bounds.keep([webhookId], tx);
       await this.targets.noteAsked(webhookId, tx);
@@ -122,11 +122,11 @@ export class WebhookDeliveryStore {
    */
   async redeliver(webhookId: string, id: string): Promise<void> {
     await transaction(this.pool, async (tx) => {
-      await checkEnabled(webhookId, tx);
+      const tenant = await tenantOfEnabled(webhookId, tx);
       const { rowCount } = await tx.query(
         `update webhook_deliveries set status = 'pending', due_at = $3, tries = 0, started_at = null, finished_at = null
-         where id = $2 and webhook_id = $1`,
-        [webhookId, id, this.now()],
+         where id = $2 and webhook_id = $1 and (tenant_id = $4 or tenant_id is null)`,
+        [webhookId, id, this.now(), tenant],
       );
       if (rowCount === 0) throw new DeliveryNotFound(id);
       await this.targets.noteAsked(webhookId, tx);
@@ -140,10 +140,12 @@ export class WebhookDeliveryStore {
 }
 
 /**
- * Checks that the webhook is enabled, and locks it: disabling gives up all waiting deliveries, and must wait until the
- * new one is among them.
+ * Returns the workspace of a webhook that is enabled, and locks it: disabling gives up all waiting deliveries, and must
+ * wait until the new one is among them. @throws WebhookDisabledNow
  */
-async function checkEnabled(webhookId: string, tx: PoolClient): Promise<void> {
-  const { rowCount } = await tx.query('select from webhooks where id = $1 and enabled for share', [webhookId]);
-  if (rowCount === 0) throw new WebhookDisabledNow();
+async function tenantOfEnabled(webhookId: string, tx: PoolClient): Promise<string> {
+  const text = 'select tenant_id from webhooks where id = $1 and enabled for share';
+  const { rows } = await tx.query<{ tenant_id: string }>(text, [webhookId]);
+  if (!rows[0]) throw new WebhookDisabledNow();
+  return rows[0].tenant_id;
 }

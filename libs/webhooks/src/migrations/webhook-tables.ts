@@ -1,4 +1,4 @@
-import { Migration } from '@fairlead/postgres';
+import { Migration, WorkspaceColumns } from '@fairlead/postgres';
 
 /** Webhooks, what is to be sent to whom and when, and the log of attempts. */
 export class WebhookTables1763600011000 extends Migration {
@@ -70,4 +70,9 @@ export class WebhookTargetRests1764200000900 extends Migration {
     'update webhook_targets set tenant_id = webhooks.tenant_id from webhooks where id = webhook_id',
     `create index webhook_targets_held on webhook_targets (tenant_id) where leased_until is not null`,
   ];
+}
+
+/** Deliveries name the workspace of their webhook. */
+export class WorkspacesOfDeliveries1764900062300 extends WorkspaceColumns {
+  readonly owners = { webhook_deliveries: ['webhook_id', 'webhooks'] } as const;
 }

@@ -12,6 +12,7 @@ export const EXCEPTIONS: readonly (readonly [part: string, reason: string])[] = 
     'select e.session_id from persisted_experiments e join payload_sessions p',
     'A sweep of all workspaces, once in a process.',
   ],
+  ['with gone as (delete from payload_drafts where touched_at', 'A sweep of all workspaces.'],
   ['select 1 from untold_feedback limit 1', ALL],
   ['delete from untold_feedback where tenant_id = any($1::uuid[])', ALL],
   ['delete from untold_feedback u using feedback f', ALL],

@@ -110,4 +110,9 @@ async function appendWithoutRequests(service: RouteService, key: string): Promis
   const payloads = new PayloadStore(pool);
   await payloads.needNoMore(tenant, 'of a fill that failed', newId());
   await payloads.unreferenced(new Date(0));
+  await payloads.removeDrafts(new Date(0));
+  const slow = payloads.begin(tenant);
+  await slow.write(Buffer.from('what comes slowly is stored before its end'));
+  await askUntil(async () => (await pool.query('select id from payload_drafts')).rows[0] as object | undefined);
+  await slow.discard();
 }

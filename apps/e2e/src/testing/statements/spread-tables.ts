@@ -7,7 +7,11 @@ export const SPREAD: readonly string[] = [
   ...['datasets', 'examples', 'comparative_experiments', 'shares', 'share_links', 'audit_log', 'payloads'],
   ...['session_run_bytes', 'stored_bytes', 'stored_run_bytes', 'feedback_changes', 'feedback_configs'],
   ...['awaited_feedback', 'untold_feedback', 'payload_sessions', 'payload_datasets'],
+  ...['payload_chunks', 'dataset_versions', 'dataset_tags'],
 ];
+
+/** Tables of which some rows have no workspace until they are filled: PostgreSQL stores these in the first partition. */
+const FILLING: ReadonlySet<string> = new Set(['payload_chunks', 'dataset_versions', 'dataset_tags']);
 
 const PARTITIONS = 4;
 const SQL = /^\s*(with|select|insert|update|delete)\b/i;
@@ -100,7 +104,7 @@ function severalOf(plan: Plan): string[] {
   const walk = (node: Plan) => {
     const { 'Relation Name': name = '', Alias: alias = '', Plans: plans = [], 'Subplans Removed': removed } = node;
     const [, table, part] = /^(.+)_p(\d)$/.exec(name) ?? [];
-    if (table !== undefined && SPREAD.includes(table)) {
+    if (table !== undefined && SPREAD.includes(table) && !(FILLING.has(table) && part === '0')) {
       const relation = `${table} ${alias.replace(/_\d+$/, '')}`;
       read.set(relation, (read.get(relation) ?? new Set()).add(part!));
     }
