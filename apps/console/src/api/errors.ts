@@ -8,6 +8,8 @@ interface More {
   readonly scope?: string;
   /** Seconds after which the service wants to be asked again. */
   readonly retryAfter?: number;
+  /** Faults of single members of the request, as `sentencesOf` takes them. */
+  readonly faults?: unknown;
   /** No such thing exists, or not for this key. */
   readonly isUnknown?: boolean;
 }
@@ -35,6 +37,7 @@ export function refusal(status: number, header: (name: string) => string | null,
       : `This key may not do this: it needs the scope ${scope}.`;
   return new ApiError(status, sentence, header('x-request-id'), {
     scope,
+    faults: scope === undefined && Array.isArray(detail) ? detail : undefined,
     retryAfter: seconds >= 0 ? Math.min(seconds, MOST_WAIT_S) : undefined,
     isUnknown: status === 404 || (status === 422 && isOfPath(detail)),
   });

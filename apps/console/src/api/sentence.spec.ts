@@ -13,6 +13,22 @@ it('names the value by its place, as a person would', () => {
   );
 });
 
+it('uses the labels of the form that was sent, also for what is within', () => {
+  const labels = { auth_url: 'Sign-in address', event_types: 'Events', 'source_config.cpu': 'Processors' };
+  const url = 'Input should be a valid URL, relative URL without a base';
+  expect(sentencesOf([fault(url, 'body', 'auth_url')], labels)).toBe('“Sign-in address” should be a valid URL.');
+  const short = 'String should have at least 3 characters';
+  expect(sentencesOf([fault(short, 'body', 'event_types', 1)], labels)).toBe(
+    'Entry 2 of “Events” should have at least 3 characters.',
+  );
+  const number = 'Input should be a valid number';
+  expect(sentencesOf([fault(number, 'body', 'source_config', 'cpu')], labels)).toBe(
+    '“Processors” should be a valid number.',
+  );
+  expect(sentencesOf([fault(number, 'body', 'cpu')], labels)).toBe('Cpu should be a valid number.');
+  expect(sentencesOf([fault(number, 'body', 'constructor')], labels)).toBe('Constructor should be a valid number.');
+});
+
 it('leaves out how the value was read', () => {
   const integer = 'Input should be a valid integer, unable to parse string as an integer';
   expect(sentencesOf([fault(integer, 'query', 'limit')])).toBe('Limit should be a whole number.');

@@ -10,6 +10,7 @@ import {
   useState,
 } from 'react';
 import { useEnded } from '../api/held';
+import type { Labels } from '../api/sentence';
 import { DIRTY } from './dirty';
 import css from './form.module.css';
 import { plain } from './format';
@@ -185,6 +186,8 @@ interface FormProps {
   readonly disabled?: boolean;
   readonly danger?: boolean;
   readonly error?: Error | null;
+  /** Labels of its fields, for sentences about what the service refuses. */
+  readonly labels?: Labels;
   /** True: it holds something already that would be lost. False: what is typed is nothing to keep. */
   readonly unsaved?: boolean;
   readonly children: ReactNode;
@@ -194,7 +197,8 @@ interface FormProps {
  * A form with its buttons; what the service refuses stands above them. What is typed makes it one that a person is asked
  * about before it goes.
  */
-export function Form({ action, onSubmit, onCancel, busy, disabled, danger, error, unsaved, children }: FormProps) {
+export function Form(props: FormProps) {
+  const { action, onSubmit, onCancel, busy, disabled, danger, error, labels, unsaved, children } = props;
   const ref = useRef<HTMLFormElement>(null);
   const mark = (state: 'typed' | 'sent') => ref.current!.setAttribute(DIRTY, state);
   const submit = (event: FormEvent) => {
@@ -218,7 +222,7 @@ export function Form({ action, onSubmit, onCancel, busy, disabled, danger, error
       noValidate
     >
       {children}
-      {error && <Problem error={error} />}
+      {error && <Problem error={error} labels={labels} />}
       <div className={css.buttons}>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button kind={danger ? 'danger' : 'main'} type="submit" disabled={busy || disabled}>

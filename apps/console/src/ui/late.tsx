@@ -1,4 +1,5 @@
 import { type ComponentType, createElement, type ReactNode, use, useEffect, useState } from 'react';
+import { Dialog } from './dialog';
 import { forgetTyped, isDirty } from './dirty';
 import { Button, Page, Skeleton, useTitle } from './parts';
 import css from './parts.module.css';
@@ -6,12 +7,12 @@ import css from './parts.module.css';
 /** Prefix of the marks, in the storage of the tab, of code for which the document was loaded again. */
 const MARK = 'reloaded: ';
 
-type Frame = ComponentType<{ children: ReactNode }>;
+type Frame<P> = ComponentType<P & { children: ReactNode }>;
 /** A component whose code is loaded when it is first shown, or before that with `preload`, which never rejects. */
 type Late<P> = ((props: P) => ReactNode) & { preload: () => Promise<void> };
 
 /** A part of a page whose code is loaded late. What does not arrive leaves the rest of the page as it is. */
-export function late<P extends object>(load: () => Promise<ComponentType<P>>, frame: Frame = Part): Late<P> {
+export function late<P extends object>(load: () => Promise<ComponentType<P>>, frame: Frame<P> = Part): Late<P> {
   let arrived: ComponentType<P> | undefined;
   let loading: Promise<ComponentType<P> | Error> | undefined;
   // A failure is kept until the document is loaded anew: browsers and style sheets remember failures too.
@@ -22,7 +23,8 @@ export function late<P extends object>(load: () => Promise<ComponentType<P>>, fr
     ));
   function Shown(props: P) {
     const found = arrived ?? use(begin());
-    return found instanceof Error ? <Missing error={found} frame={frame} /> : createElement(found, props);
+    if (!(found instanceof Error)) return createElement(found, props);
+    return <Missing error={found} within={(children) => createElement(frame, { ...props, children })} />;
   }
   Shown.preload = () => begin().then(() => undefined);
   return Shown;
@@ -31,6 +33,19 @@ export function late<P extends object>(load: () => Promise<ComponentType<P>>, fr
 /** A whole page whose code is loaded late. */
 export function latePage<N extends string>(load: () => Promise<Record<N, ComponentType>>, name: N): Late<object> {
   return late(async () => (await load())[name], WholePage);
+}
+
+/** A dialog whose code is loaded late; without it, a dialog says so and can be closed. */
+export function lateDialog<P extends { onClose: () => void }>(load: () => Promise<ComponentType<P>>): Late<P> {
+  return late(load, MissingDialog);
+}
+
+function MissingDialog({ onClose, children }: { onClose: () => void; children: ReactNode }) {
+  return (
+    <Dialog narrow title="This was not loaded" onClose={onClose}>
+      {children}
+    </Dialog>
+  );
 }
 
 function Part({ children }: { children: ReactNode }) {
@@ -43,7 +58,7 @@ function WholePage({ children }: { children: ReactNode }) {
 }
 
 /** Loads the document again, once for each piece of code, unless that would lose something; then says what happened. */
-function Missing({ error, frame: Within }: { error: Error; frame: Frame }) {
+function Missing({ error, within }: { error: Error; within: (children: ReactNode) => ReactNode }) {
   const [state, setState] = useState<'looking' | 'away' | 'typed' | 'failed'>('looking');
   const reload = async (always: boolean) => {
     setState('looking');
@@ -57,21 +72,13 @@ function Missing({ error, frame: Within }: { error: Error; frame: Frame }) {
     window.location.reload();
   };
   useEffect(() => void reload(false), [error]);
-  if (state === 'looking') {
-    return (
-      <Within>
-        <Skeleton />
-      </Within>
-    );
-  }
-  return (
-    <Within>
-      <div className={css.problem} role="alert">
-        <p>{SENTENCES[state]}</p>
-        <p className={css.note}>{error.message}</p>
-        <Button onClick={() => void reload(true)}>{state === 'typed' ? 'Reload the page' : 'Try again'}</Button>
-      </div>
-    </Within>
+  if (state === 'looking') return within(<Skeleton />);
+  return within(
+    <div className={css.problem} role="alert">
+      <p>{SENTENCES[state]}</p>
+      <p className={css.note}>{error.message}</p>
+      <Button onClick={() => void reload(true)}>{state === 'typed' ? 'Reload the page' : 'Try again'}</Button>
+    </div>,
   );
 }
 

@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type Labels, sentencesOf } from '../api/sentence';
 import { ago, plain, whole } from './format';
 import css from './parts.module.css';
 
@@ -67,7 +68,7 @@ function inProse(time: string): string {
 interface Refused extends Error {
   readonly status?: number;
   readonly requestId?: string | null;
-  readonly more?: { readonly scope?: string; readonly retryAfter?: number };
+  readonly more?: { readonly scope?: string; readonly retryAfter?: number; readonly faults?: unknown };
 }
 
 interface ProblemProps {
@@ -75,10 +76,12 @@ interface ProblemProps {
   readonly retry?: () => void;
   /** Words for what a key may lack a scope for, such as `read the audit log`. */
   readonly reading?: string;
+  /** Labels of the form that was refused. */
+  readonly labels?: Labels;
 }
 
 /** An error, as a sentence. */
-export function Problem({ error, retry, reading }: ProblemProps) {
+export function Problem({ error, retry, reading, labels }: ProblemProps) {
   const { status, requestId, more } = error as Refused;
   const scope = more?.scope;
   const sentence =
@@ -86,7 +89,7 @@ export function Problem({ error, retry, reading }: ProblemProps) {
       ? 'The service cannot be reached.'
       : status === 403 && reading !== undefined
         ? `This key may not ${reading}${scope === undefined ? '' : `: it needs the scope ${scope}`}.`
-        : error.message;
+        : ((labels && sentencesOf(more?.faults, labels)) ?? error.message);
   return (
     <div className={css.problem} role="alert">
       <p>

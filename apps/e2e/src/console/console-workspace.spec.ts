@@ -206,7 +206,7 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByLabel('Client id').fill('client');
     await dialog.getByLabel('Client secret').fill('canary-of-the-client');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await dialog.getByRole('alert').getByText('Auth url should be a valid URL.').waitFor();
+    await dialog.getByRole('alert').getByText('“Authorization endpoint” should be a valid URL.').waitFor();
     await dialog.getByLabel('Authorization endpoint').fill('https://login.example/authorize');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });

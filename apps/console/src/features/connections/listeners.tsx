@@ -21,8 +21,8 @@ export function ListenersPage() {
     queryFn: ({ signal }) => answered(api.GET('/v2/listeners', { params: { query: { limit: 100 } }, signal })),
   });
   const items = list.data?.resources;
-  const send = ({ compute_id, namespaces }: Values) => {
-    const cluster_namespaces = namespaces!.split(/[\s,]+/).filter((name) => name !== '');
+  const send = ({ compute_id, cluster_namespaces: names }: Values) => {
+    const cluster_namespaces = names!.split(/[\s,]+/).filter((name) => name !== '');
     const compute_config = cluster_namespaces.length > 0 ? { cluster_namespaces } : {};
     return answered(api.POST('/v2/listeners', { body: { compute_type: 'k8s', compute_id, compute_config } as never }));
   };
@@ -84,7 +84,12 @@ export function ListenersPage() {
           onClose={() => setAdding(false)}
           fields={[
             { name: 'compute_id', label: 'Name of the cluster', hint: 'It cannot change.' },
-            { name: 'namespaces', label: 'Namespaces that deployments may use', kind: 'lines', optional: true },
+            {
+              name: 'cluster_namespaces',
+              label: 'Namespaces that deployments may use',
+              kind: 'lines',
+              optional: true,
+            },
           ]}
         />
       )}

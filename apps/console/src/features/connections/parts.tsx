@@ -88,6 +88,7 @@ export function CreateDialog({ title, action = 'Add', fields, lead, send, stale,
           busy={create.isPending}
           disabled={missing}
           error={create.error}
+          labels={Object.fromEntries(fields.map(({ name, label }) => [name, label]))}
           onSubmit={() => create.mutate()}
           onCancel={onClose}
         >

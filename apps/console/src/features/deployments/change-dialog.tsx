@@ -40,6 +40,10 @@ const COMMON: readonly Member[] = [
   { member: `${CONFIG}resource_spec.min_scale`, label: 'Fewest replicas', kind: 'number' },
   { member: `${CONFIG}resource_spec.max_scale`, label: 'Most replicas', kind: 'number' },
 ];
+/** Labels of all fields, by the members of the request. */
+const LABELS = Object.fromEntries(
+  [...COMMON, ...Object.values(BY_SOURCE).flat()].map(({ member, label }) => [member, label]),
+);
 /** Stands for the stored value of a secret. */
 const KEPT = '********';
 
@@ -133,6 +137,7 @@ export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }:
           busy={apply.isPending}
           disabled={planned.plan.changes.length === 0}
           error={isStale(apply.error) ? undefined : apply.error}
+          labels={LABELS}
           onSubmit={() => apply.mutate()}
           onCancel={() => setPlanned(undefined)}
         >
@@ -157,6 +162,7 @@ export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }:
         busy={plan.isPending}
         disabled={!edited}
         error={isStale(plan.error) ? undefined : plan.error}
+        labels={LABELS}
         onSubmit={() => plan.mutate()}
         onCancel={onClose}
       >

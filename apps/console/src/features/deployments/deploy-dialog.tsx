@@ -19,6 +19,11 @@ import type { Deployment } from './words';
 const Rollout = late(async () => (await import('./rollout')).Rollout);
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/i;
+/** Labels of the fields, by the members of the requests. */
+const LABELS = {
+  name: 'Name of the deployment',
+  graph_config_path: 'Path of the graph configuration, if there is one',
+};
 const CONFIG = 'langgraph.json';
 /** Files that are listed; of more, their number is said. */
 const MOST_LISTED = 1000;
@@ -113,6 +118,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
         busy={deploying.isPending}
         disabled={!source || name === '' || isOther || isMissing(config) || (!deployment && named.isFetching)}
         error={deploying.error}
+        labels={LABELS}
         onSubmit={() => deploying.mutate()}
         onCancel={close}
       >
@@ -143,7 +149,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
         <div className={css.fields}>
           {!deployment && (
             <TextField
-              label="Name of the deployment"
+              label={LABELS.name}
               value={typed ?? source?.name ?? ''}
               onChange={(event) => setTyped(event.target.value)}
               hint={
@@ -157,7 +163,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
             />
           )}
           <TextField
-            label="Path of the graph configuration, if there is one"
+            label={LABELS.graph_config_path}
             placeholder={CONFIG}
             value={config}
             onChange={(event) => setConfig(event.target.value)}

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
-import { late } from '../../ui/late';
+import { lateDialog } from '../../ui/late';
 import { Filters, Pick, Typed } from '../../ui/form';
 import { middle } from '../../ui/format';
 import { List, Nothing, Pager } from '../../ui/list';
@@ -21,7 +21,7 @@ import {
   SOURCES,
 } from './words';
 
-const DeployDialog = late(async () => (await import('./deploy-dialog')).DeployDialog);
+const DeployDialog = lateDialog(async () => (await import('./deploy-dialog')).DeployDialog);
 
 const STATUSES = {
   '': 'Any status',

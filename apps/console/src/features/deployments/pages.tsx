@@ -4,7 +4,7 @@ import { ApiError } from '../../api/client';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
-import { late } from '../../ui/late';
+import { late, lateDialog } from '../../ui/late';
 import { Tabs } from '../../ui/list';
 import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -19,8 +19,8 @@ import { deploymentTone, deploymentWord, revisionName, revisionState, type Shown
 export { DeploymentsPage };
 
 // What is not on the first tab comes when it is looked at.
-const ChangeDialog = late(async () => (await import('./change-dialog')).ChangeDialog);
-const DeployDialog = late(async () => (await import('./deploy-dialog')).DeployDialog);
+const ChangeDialog = lateDialog(async () => (await import('./change-dialog')).ChangeDialog);
+const DeployDialog = lateDialog(async () => (await import('./deploy-dialog')).DeployDialog);
 const History = late(async () => (await import('./history-tab')).History);
 const Logs = late(async () => (await import('./logs')).Logs);
 const Secrets = late(async () => (await import('./secrets')).Secrets);

@@ -22,6 +22,8 @@ const ENDS: Readonly<Record<string, string>> = {
   90: '90 days',
   365: 'A year',
 };
+/** Labels of the form, by the members of the request. */
+const LABELS = { description: 'What it is for', scopes: 'What it may do', expires_at: 'Ends after' };
 type Scope = ApiKey['scopes'][number];
 const SCOPES: Readonly<Record<Scope, string>> = {
   read: 'read everything but secrets',
@@ -220,18 +222,19 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
         busy={create.isPending}
         disabled={scopes.length === 0 || description.trim() === ''}
         error={create.error}
+        labels={LABELS}
         onSubmit={() => create.mutate()}
         onCancel={onClose}
       >
         <TextField
-          label="What it is for"
+          label={LABELS.description}
           value={description}
           placeholder="ci-deploy"
           hint="Lists and the audit log show it."
           onChange={(event) => setDescription(event.target.value)}
         />
         <fieldset className={css.scopes}>
-          <legend>What it may do</legend>
+          <legend>{LABELS.scopes}</legend>
           {Object.entries(SCOPES).map(([scope, text]) => (
             <label key={scope}>
               <input type="checkbox" checked={scopes.includes(scope as Scope)} onChange={() => tick(scope as Scope)} />
@@ -241,7 +244,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </fieldset>
-        <Choice label="Ends after" value={days} options={ENDS} onChange={(event) => setDays(event.target.value)} />
+        <Choice label={LABELS.expires_at} value={days} options={ENDS} onChange={(event) => setDays(event.target.value)} />
       </Form>
     </Dialog>
   );

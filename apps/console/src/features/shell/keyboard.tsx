@@ -1,14 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, useState } from 'react';
-import { late } from '../../ui/late';
+import { lateDialog } from '../../ui/late';
 import { Button } from '../../ui/parts';
 import { isForPage, shortcutsOn } from '../../ui/shortcuts';
 import { commandOf, type Path } from './keys';
 import css from './shell.module.css';
 
 // What they show is not needed before a key is pressed.
-const Palette = late(async () => (await import('./palette')).Palette);
-const Shortcuts = late(async () => (await import('./palette')).Shortcuts);
+const Palette = lateDialog(async () => (await import('./palette')).Palette);
+const Shortcuts = lateDialog(async () => (await import('./palette')).Shortcuts);
 
 /** Longest time between the two keys of a shortcut. */
 const SEQUENCE_MS = 1500;
