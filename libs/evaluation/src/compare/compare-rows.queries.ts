@@ -6,8 +6,9 @@ import { type RowLabels, rowLabels } from './labels';
 import type { Comparison, Comparisons } from './comparisons.service';
 import { pageOffset } from './row-selection';
 import { CONVERSATION, lastTurn, type Turn } from '../cells/conversation-turn';
-import { type Comments, findComments } from '../cells/cell-comments.queries';
+import { findTold, type Told } from '../cells/cell-comments.queries';
 
+const NOTHING_TOLD: Told = { comments: {}, judges: {} };
 const PREVIEW_BYTES = 1024;
 const ERROR_BYTES = 256;
 
@@ -22,7 +23,8 @@ interface Cell {
   /** By the comparison's keys, null where there is none. */
   readonly scores: readonly (number | null)[];
   readonly labels: RowLabels;
-  readonly comments?: Comments;
+  /** Undefined when nobody has asked for it. */
+  readonly told?: Told;
   readonly outputsTurn?: Turn;
 }
 
@@ -90,7 +92,7 @@ async function readRows(
     ),
   ]);
   const exampleById = new Map(examples.rows.map((example) => [example.id, example]));
-  const comments = keys && (await findComments(pool, tenantId, runs.rows, keys));
+  const told = keys && (await findTold(pool, tenantId, runs.rows, keys));
   const runByPlace = new Map(runs.rows.map((run) => [`${run.session_id} ${run.example_id}`, run]));
   return ids.map((id, place) => {
     const row = rows[place]!;
@@ -101,8 +103,8 @@ async function readRows(
       const scores = comparison.keys.map(({ key }) => finite(experiment.keys.get(key)?.means[row]));
       const labels = rowLabels(experiment, categories, row);
       if (!run) return null;
-      const told = { comments: comments && (comments.get(run.id) ?? {}), outputsTurn: lastTurn(run.outputs_end) };
-      return { ...run, run_id: run.id, runs: experiment.runs[row]!, scores, labels, ...told };
+      const more = { told: told && (told.get(run.id) ?? NOTHING_TOLD), outputsTurn: lastTurn(run.outputs_end) };
+      return { ...run, run_id: run.id, runs: experiment.runs[row]!, scores, labels, ...more };
     });
     const asRun = found.find((run) => run !== undefined);
     return {
@@ -121,7 +123,7 @@ async function readRows(
 interface AskedPage {
   readonly offset: number;
   readonly limit: number;
-  /** Keys whose comments are given. */
+  /** Keys whose comments and judges are given. */
   readonly comments?: readonly string[];
 }
 
@@ -155,7 +157,7 @@ function pageJson(
             outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
             scores: cell.scores,
             labels: cell.labels,
-            ...(cell.comments && { comments: cell.comments }),
+            ...cell.told,
             ...(cell.outputsTurn && { outputs_turn: cell.outputsTurn }),
           },
       ),

@@ -15,6 +15,7 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { feedbackStatistics } from '@fairlead/runs';
+import { judgeType } from '../row/row-runs.schema';
 
 const direction = literal(['higher is better', 'lower is better']);
 export type Direction = Infer<typeof direction>;
@@ -165,6 +166,16 @@ const cell = object('ComparisonCell', {
   'comments?': note(
     record(str()),
     'Beginnings of the newest comments on the run, by the keys of the parameter `comments`; absent without it.',
+  ),
+  'judges?': note(
+    record(
+      object('CellJudge', {
+        type: judgeType,
+        run_id: note(nullable(uuid()), 'The run in which it was given; null when its client named none.'),
+        session_id: note(nullable(uuid()), 'Session of that run; null when the workspace has no such run.'),
+      }),
+    ),
+    'Who gave the newest feedback on the run, by the keys of the parameter `comments`; absent without it.',
   ),
   'outputs_turn?': note(turn, 'The last turn of outputs that are a conversation; absent for others.'),
 });

@@ -62,7 +62,7 @@ export const shownRows = {
   around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
   comments: note(
     optional(oneOrMany(str())),
-    'Feedback keys: cells get the beginnings of the newest comments on these; repeatable.',
+    'Feedback keys: cells get the beginnings of the newest comments on these, and their judges; repeatable.',
   ),
 };
 

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { type FeedbackEntity, isoTime, latencyOf, preview, type RunEntity, unquoted } from '@fairlead/runs';
+import { findJudgeSessions, judgeOf, metadataOf } from '../cells/judges.queries';
 import type { RowRuns } from './row-runs.schema';
 
 /** Bounds of an answer: runs of a row in each experiment, feedback on all of them, and bytes of a text. */
@@ -33,7 +34,7 @@ export async function readRowRuns(pool: Pool, asked: Read): Promise<RowRuns> {
   const runs = await findRuns(pool, asked);
   const found = await findFeedback(pool, asked, runs);
   const feedback = found.slice(0, MOST.feedback);
-  const judges = await findJudges(pool, asked.tenantId, feedback);
+  const judges = await findJudgeSessions(pool, asked.tenantId, feedback);
   return {
     example_id: example,
     experiments: sessions.map((experiment) => {
@@ -89,36 +90,15 @@ async function findFeedback(pool: Pool, { tenantId, sessions }: Read, runs: read
   return rows;
 }
 
-/** The sessions of the runs in which feedback was given, by their ids. */
-async function findJudges(
-  pool: Pool,
-  tenantId: string,
-  feedback: readonly FeedbackRow[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = feedback.flatMap(({ source_metadata }) => judgeOf(metadataOf(source_metadata)) ?? []);
-  if (ids.length === 0) return new Map();
-  const { rows } = await pool.query<{ id: string; session_id: string }>(
-    'select id, session_id from runs where tenant_id = $1 and id = any($2::uuid[])',
-    [tenantId, [...new Set(ids)]],
-  );
-  return new Map(rows.map(({ id, session_id }) => [id, session_id]));
-}
-
-function feedbackOf(given: FeedbackRow, judges: ReadonlyMap<string, string>): Given {
+function feedbackOf(given: FeedbackRow, sessions: ReadonlyMap<string, string>): Given {
   const { id, key, score, value, comment, correction, source_type, source_metadata, created } = given;
   const metadata = metadataOf(source_metadata);
-  const judge = judgeOf(metadata);
   return {
     ...{ id, key, score },
     value_preview: textOf(value, MOST.output),
     comment_preview: textOf(comment, MOST.comment),
     correction_preview: textOf(correction, MOST.comment),
-    judge: {
-      type: source_type as Given['judge']['type'],
-      metadata,
-      run_id: judge ?? null,
-      session_id: (judge && judges.get(judge)) ?? null,
-    },
+    judge: { ...judgeOf(source_type, metadata, sessions), metadata },
     created_at: created,
   };
 }
@@ -126,20 +106,4 @@ function feedbackOf(given: FeedbackRow, judges: ReadonlyMap<string, string>): Gi
 /** Text of stored JSON: a string without its quotation marks, anything else as it was sent, null for `null`. */
 function textOf(json: string | null, bytes: number): string | null {
   return json === null || json === 'null' ? null : preview(unquoted(json), bytes);
-}
-
-function metadataOf(json: string | null): Record<string, unknown> | null {
-  const found: unknown = json === null ? null : JSON.parse(json);
-  return typeof found === 'object' && found !== null && !Array.isArray(found)
-    ? (found as Record<string, unknown>)
-    : null;
-}
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Id of the run in which feedback was given: SDKs put it into the metadata of the source. */
-function judgeOf(metadata: Record<string, unknown> | null): string | undefined {
-  const run = metadata?.__run;
-  const id = typeof run === 'object' && run !== null ? (run as { run_id?: unknown }).run_id : undefined;
-  return typeof id === 'string' && UUID.test(id.toLowerCase()) ? id.toLowerCase() : undefined;
 }

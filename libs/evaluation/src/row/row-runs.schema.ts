@@ -14,11 +14,12 @@ import {
   uuid,
 } from '@fairlead/schema';
 
+export const judgeType = note(
+  literal(['app', 'api', 'model', 'auto_eval']),
+  'Who gave the feedback: a person (`app`), a program (`api`), a model, or an evaluator.',
+);
 const judge = object('FeedbackJudge', {
-  type: note(
-    literal(['app', 'api', 'model', 'auto_eval']),
-    'Who gave the feedback: a person (`app`), a program (`api`), a model, or an evaluator.',
-  ),
+  type: judgeType,
   metadata: note(
     nullable(anyObject()),
     'Further facts about who gave it; null without any, and when they take more than 4 KB.',

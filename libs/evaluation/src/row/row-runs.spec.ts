@@ -80,13 +80,19 @@ describe('A row of a comparison run by run', () => {
     expect(json.experiments[1].runs[0].feedback[0].judge.session_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('gives the beginnings of comments in the list too, of the keys that are asked for', async () => {
+  it('gives the beginnings of comments and the judges in the list too, of the keys that are asked for', async () => {
     const path = `/datasets/${dataset}/compare?experiments=${first},${second}`;
     const cells = async (search: string) =>
-      (await reading.get(path + search)).json.page.rows[0].cells as { comments?: object }[];
+      (await reading.get(path + search)).json.page.rows[0].cells as { comments?: object; judges?: object }[];
     expect((await cells('')).map(({ comments }) => comments)).toEqual([undefined, undefined]);
     const comments = [{ correct: 'No date.\n"Why?"' }, { correct: 'z'.repeat(238) }];
-    expect((await cells('&comments=correct&comments=tone')).map((cell) => cell.comments)).toEqual(comments);
+    const told = await cells('&comments=correct&comments=tone');
+    expect(told.map((cell) => cell.comments)).toEqual(comments);
+    const unknown = { type: 'api', run_id: null, session_id: null };
+    expect(told.map(({ judges }) => judges)).toMatchObject([
+      { correct: { type: 'model', run_id: expect.stringMatching('-'), session_id: expect.stringMatching('-') } },
+      { correct: unknown, tone: unknown },
+    ]);
   });
 
   it('gives the last turns of conversations in the list', async () => {

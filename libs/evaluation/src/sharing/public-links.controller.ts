@@ -20,6 +20,7 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
 import { found, Id, JSON_TEXT } from '@fairlead/runs';
 import { comparison } from '../compare/compare.answers.schema';
+import type { Told } from '../cells/cell-comments.queries';
 import { comparisonJson } from '../compare/compare-json';
 import { type ComparedRow, readPage } from '../compare/compare-rows.queries';
 import { chosenRows, shownRows } from '../compare/row-selection';
@@ -185,6 +186,7 @@ function visible(row: ComparedRow, hides: OpenLink['hides']): ComparedRow {
         error: shown('errors', cell.error),
         outputs: shown('outputs', cell.outputs),
         outputsTurn: turn('outputs', cell.outputsTurn),
+        told: cell.told && { ...cell.told, judges: kindsOf(cell.told.judges) },
       },
   );
   return {
@@ -198,4 +200,10 @@ function visible(row: ComparedRow, hides: OpenLink['hides']): ComparedRow {
     referenceTurn: turn('reference_outputs', row.referenceTurn),
     cells,
   };
+}
+
+/** Judges without the runs in which they gave their feedback, which a link does not show. */
+function kindsOf(judges: Told['judges']): Told['judges'] {
+  const kinds = Object.entries(judges).map(([key, { type }]) => [key, { type, run_id: null, session_id: null }]);
+  return Object.fromEntries(kinds) as Told['judges'];
 }

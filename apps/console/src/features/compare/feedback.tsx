@@ -7,7 +7,7 @@ import type { Given, KeyComparison, RowRun } from './data';
 import { leafText, leaves } from './readable';
 import { Readable } from './values';
 
-const KINDS = { app: 'a person', api: 'a program', model: 'a model', auto_eval: 'an evaluator' } as const;
+export const KINDS = { app: 'a person', api: 'a program', model: 'a model', auto_eval: 'an evaluator' } as const;
 
 interface FeedbackProps {
   readonly given: readonly Given[];

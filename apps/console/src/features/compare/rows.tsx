@@ -1,3 +1,4 @@
+import { Link, useParams } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
@@ -8,6 +9,7 @@ import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useFindPlace, useRowPages } from './data';
 import { firstDifference } from './difference';
+import { KINDS } from './feedback';
 import { Labels } from './labels';
 import { flatText } from './readable';
 
@@ -266,6 +268,7 @@ function Result({ keyed, cell, baseline, place, labels, lower, whole: wholeText 
   const isWhole = turn === undefined && /^(\{.*\})?$/s.test(cell.outputs_preview ?? '');
   const at = wholeText || other == null ? 0 : (firstDifference(text, other) ?? (isWhole ? undefined : 0));
   const comment = keyed === undefined ? undefined : cell.comments?.[keyed];
+  const judge = keyed === undefined ? undefined : cell.judges?.[keyed];
   const score = place < 0 ? null : cell.scores[place];
   const labelled = labels === undefined ? undefined : cell.labels[labels];
   return (
@@ -285,13 +288,27 @@ function Result({ keyed, cell, baseline, place, labels, lower, whole: wholeText 
         <Labels of={labelled} before={baseline?.labels[labels ?? '']} />
         <span className={css.faint}>{duration(cell.latency_seconds)}</span>
         {cell.runs > 1 && <span className={css.faint}>{cell.runs} runs</span>}
-        {comment !== undefined && (
+        {(judge ?? comment) !== undefined && (
           <span className={css.remark}>
-            <Text title={comment}>{comment.replaceAll(/\s+/g, ' ')}</Text>
+            {judge && <Judge {...judge} />}
+            {judge && comment !== undefined && ': '}
+            {comment !== undefined && <Text title={comment}>{comment.replaceAll(/\s+/g, ' ')}</Text>}
           </span>
         )}
       </span>
     </>
+  );
+}
+
+/** The giver of the newest feedback on the key in focus, which leads to the run in which it was given. */
+function Judge({ type, run_id, session_id }: NonNullable<Cell['judges']>[string]) {
+  const { w } = useParams({ strict: false });
+  const name = KINDS[type].replace(/^an? /, '');
+  if (run_id === null || session_id === null || w === undefined) return name;
+  return (
+    <Link to="/o/$w/projects/p/$session/r/$run" params={{ w, session: session_id, run: run_id }} title="Its run">
+      {name}
+    </Link>
   );
 }
 
