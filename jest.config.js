@@ -39,7 +39,7 @@ module.exports = {
     '^.+\\.m?js$': ['@swc/jest', { jsc: { target: 'es2023' }, module: { type: 'commonjs' } }],
   },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|@seriousme|@kubernetes|@opentelemetry/otlp-exporter-base|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|iterare|octokit|@octokit|universal-user-agent|universal-github-app-jwt|before-after-hook|toad-cache|json-with-bigint|uid|uuid|cookie|content-disposition|content-type|openid-client|oauth4webapi|jose)/)',
+    '/node_modules/(?!(@nestjs|@seriousme|@kubernetes|@opentelemetry/otlp-exporter-base|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|iterare|octokit|@octokit|universal-user-agent|universal-github-app-jwt|before-after-hook|toad-cache|json-with-bigint|uid|uuid|cookie|content-disposition|content-type|openid-client|oauth4webapi|jose|marked)/)',
   ],
   runtime: '<rootDir>/tools/test/runtime.cjs',
   testSequencer: '<rootDir>/tools/test/sequencer.cjs',

@@ -145,6 +145,8 @@ export function useRegressions(asked: Asked, filter: string | undefined, row: st
   return {
     total: data?.page.total,
     place: data?.page.place,
+    /** How many of them stand before the row. */
+    before: data?.page.rows_before,
     /** Id of the next one (1) or the one before (-1), of all the first; undefined without any. */
     find: async (step: 1 | -1): Promise<string | undefined> => {
       const { page } = await ask(only, { around: row, limit: 0 });

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { answered, api, type Comparison, type Schemas } from '../../api/client';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, figure } from '../../ui/format';
+import { MarkdownSwitch } from '../../ui/markdown-text';
 import { LongText, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
 import { type ComparedRow, type RowRuns, useExample, useRowAround, useRowRuns, useRun } from './data';
@@ -53,6 +54,7 @@ export function ExamplePage() {
           <span className={css.faint}>/</span> Row <span className={css.id}>{id.slice(0, 8)}</span>
         </>
       }
+      aside={<MarkdownSwitch />}
     >
       {error && <Problem error={error} retry={() => void example.refetch()} />}
       {!example.data && <Skeleton />}

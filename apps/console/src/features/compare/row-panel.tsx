@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { Comparison } from '../../api/client';
 import { figure, plain, whole } from '../../ui/format';
+import { MarkdownSwitch } from '../../ui/markdown-text';
 import { Button, LongText, Problem, Skeleton, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
@@ -11,6 +12,14 @@ import { Labels, labelsChanged } from './labels';
 import { type Mode, Outputs } from './outputs';
 import { Values } from './values';
 
+interface Regressions {
+  readonly place: number | null | undefined;
+  /** Number of those that stand before this row. */
+  readonly before: number | null | undefined;
+  readonly total: number | undefined;
+  readonly step: (step: 1 | -1) => void;
+}
+
 interface RowPanelProps {
   readonly dataset: string;
   readonly comparison: Comparison;
@@ -19,13 +28,7 @@ interface RowPanelProps {
   /** Undefined while one experiment is shown alone. */
   readonly candidate: string | undefined;
   /** The rows that got worse on the key in focus: which of them this is, and how to the next; undefined without any. */
-  readonly regressions:
-    | {
-        readonly place: number | null | undefined;
-        readonly total: number | undefined;
-        readonly step: (step: 1 | -1) => void;
-      }
-    | undefined;
+  readonly regressions: Regressions | undefined;
   readonly onCandidate: (id: string) => void;
   readonly onClose: () => void;
 }
@@ -85,23 +88,7 @@ export function RowPanel(props: RowPanelProps) {
           Close <kbd>Esc</kbd>
         </Button>
       </header>
-      {regressions && (
-        <div className={css.steps}>
-          <Button title="p" onClick={() => regressions.step(-1)}>
-            ‹ Previous regression
-          </Button>
-          <Button title="n" onClick={() => regressions.step(1)}>
-            Next regression ›
-          </Button>
-          {regressions.total !== undefined && (
-            <span className={css.faint} role="status">
-              {typeof regressions.place === 'number'
-                ? `${whole(regressions.place + 1)} of ${whole(regressions.total)}`
-                : `${whole(regressions.total)} regressions`}
-            </span>
-          )}
-        </div>
-      )}
+      {regressions && <Steps {...regressions} />}
       {error && <Problem error={error} />}
       {!found && !error && <Skeleton rows={4} />}
       {found && (
@@ -133,6 +120,7 @@ export function RowPanel(props: RowPanelProps) {
                 <option value="lines">lines</option>
               </select>
             </label>
+            <MarkdownSwitch />
           </div>
           {keys.length + categories.length > 0 && (
             <table className={css.rowScores}>
@@ -245,5 +233,33 @@ export function RowPanel(props: RowPanelProps) {
         </>
       )}
     </aside>
+  );
+}
+
+/** Goes to the next regression or the one before, and says where the list of them ends. */
+function Steps({ place, before, total, step }: Regressions) {
+  const isKnown = typeof total === 'number' && typeof before === 'number';
+  const after = isKnown ? total - before - (typeof place === 'number' ? 1 : 0) : undefined;
+  const ends = [before === 0 && 'none before', after === 0 && 'none after'].filter(Boolean).join(', ');
+  return (
+    <div className={css.steps}>
+      {/* A button that were disabled would lose the focus at the end of the list. */}
+      <Button title="p" aria-disabled={before === 0} onClick={() => before !== 0 && step(-1)}>
+        ‹ Previous regression
+      </Button>
+      <Button title="n" aria-disabled={after === 0} onClick={() => after !== 0 && step(1)}>
+        Next regression ›
+      </Button>
+      {isKnown && (
+        <span className={css.faint} role="status">
+          {typeof place === 'number'
+            ? `${whole(place + 1)} of ${whole(total)}`
+            : total === 1
+              ? '1 regression'
+              : `${whole(total)} regressions`}
+          {ends !== '' && `, ${ends}`}
+        </span>
+      )}
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { Fragment } from 'react';
 import { printLossless } from '../../api/lossless';
-import { Copy, LongText, Text } from '../../ui/parts';
+import { MarkdownText } from '../../ui/markdown-text';
+import { Copy, Text } from '../../ui/parts';
 import css from './compare.module.css';
 import { besideTurns, leafText, leaves, turnsOf } from './readable';
 
@@ -39,7 +40,7 @@ export function Readable({ value }: { value: unknown }) {
         {turns.map(({ role, text }, place) => (
           <div key={place} className={css.turn} data-role={role}>
             <b>{role}</b>
-            <LongText>{text}</LongText>
+            <MarkdownText>{text}</MarkdownText>
           </div>
         ))}
         {others && <Readable value={others} />}
@@ -48,7 +49,7 @@ export function Readable({ value }: { value: unknown }) {
   }
   const found = leaves(value);
   const [only] = found;
-  if (found.length === 1 && !only!.path.includes('.')) return <LongText>{leafText(only!.value)}</LongText>;
+  if (found.length === 1 && !only!.path.includes('.')) return <MarkdownText>{leafText(only!.value)}</MarkdownText>;
   return (
     <dl className={css.leaves}>
       {found.map(({ path, value: leaf }) => (
@@ -57,7 +58,7 @@ export function Readable({ value }: { value: unknown }) {
             <Text>{path}</Text>
           </dt>
           <dd>
-            <LongText>{leafText(leaf)}</LongText>
+            <MarkdownText>{leafText(leaf)}</MarkdownText>
           </dd>
         </Fragment>
       ))}

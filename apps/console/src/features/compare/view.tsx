@@ -265,7 +265,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
                 regressions={
                   worse === undefined
                     ? undefined
-                    : { place: regressions.place, total: regressions.total, step: regress }
+                    : { ...regressions, step: regress }
                 }
                 onCandidate={(id) => set({ candidate: id }, true)}
                 onClose={() => set({ row: undefined })}
