@@ -29,6 +29,7 @@ export { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 export { applyFeedbackChange } from './feedback/feedback-changes.projection';
 export { type FeedbackConfigEvent, feedbackConfigModel } from './feedback/feedback-config';
 export { applyFeedbackConfig } from './feedback/feedback-configs.projection';
+export { lowerIsBetter } from './feedback/feedback-configs.queries';
 export { comparativeFeedbackStatistics, runFeedbackStatistics } from './feedback/feedback-statistics.queries';
 export { feedback, feedbackStatistics } from './feedback/feedback.answers.schema';
 export { type FeedbackEntity } from './feedback/feedback.entity';

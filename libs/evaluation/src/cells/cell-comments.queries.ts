@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { preview, storable, unquoted } from '@fairlead/runs';
 import { findJudgeSessions, type Judge, judgeOf, metadataOf } from './judges.queries';
 
-/** What is told of the feedback on a run, by feedback key. */
+/** The newest feedback on a run in short, by feedback key. */
 export interface Told {
   /** Beginnings of the newest comments. */
   readonly comments: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Who gave feedback, and the run in which it was given; `session_id` is null when the workspace has no such run. */
+/** The giver of feedback, and the run in which it was given; `session_id` is null when the workspace has no such run. */
 export interface Judge {
   readonly type: 'app' | 'api' | 'model' | 'auto_eval';
   readonly run_id: string | null;

@@ -84,10 +84,33 @@ it('tell how their means differ from those of the baseline of their dataset', as
   ]);
   expect(Object.fromEntries(told)).toEqual({
     baseline: null,
-    candidate: { experiment_id: baseline, differences: { correct: 0.9 - 0.5, 'a>b': 0 } },
+    candidate: {
+      experiment_id: baseline,
+      differences: { correct: 0.9 - 0.5, 'a>b': 0 },
+      verdicts: { correct: 'not clear', 'a>b': 'same' },
+      lower_is_better: [],
+    },
     elsewhere: null,
     uploading: null,
   });
+});
+
+it('are better or worse by the directions of the workspace and, before them, of the dataset', async () => {
+  await reading.insert('feedback_configs', { tenant_id: a, key: 'correct', config: '{}', is_lower_score_better: true });
+  const spread = (avg: number) => JSON.stringify({ correct: { n: 50, avg, stdev: 0.1 } });
+  const set = (name: string, avg: number) =>
+    reading.pool.query('update sessions set feedback_stats = $2 where name = $1', [name, spread(avg)]);
+  await set('baseline', 0.5);
+  await set('candidate', 0.9);
+  const against = async () => {
+    const { resources } = (await list({ q: 'candidate' })).json;
+    const { verdicts, lower_is_better } = resources[0].against_baseline;
+    return { verdicts, lower_is_better };
+  };
+  expect(await against()).toEqual({ verdicts: { correct: 'worse' }, lower_is_better: ['correct'] });
+  const directions = '{"lower_is_better":[],"higher_is_better":["correct"]}';
+  await reading.pool.query('update datasets set score_directions = $2 where id = $1', [questions, directions]);
+  expect(await against()).toEqual({ verdicts: { correct: 'better' }, lower_is_better: [] });
 });
 
 it('are paged by cursors', async () => {

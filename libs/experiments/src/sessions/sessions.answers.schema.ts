@@ -92,6 +92,11 @@ export const experiments = object('ExperimentsPage', {
                 record(num()),
                 'By feedback key: the mean score of this experiment minus that of the baseline, of keys that both have; of keys that no run has, the scores of the whole experiments.',
               ),
+              verdicts: note(
+                record(literal(['better', 'worse', 'not clear', 'same'])),
+                'By feedback key: which one is better, where the means and the spread of the scores alone show it with 95 % confidence. A comparison, which holds row against row, shows smaller differences.',
+              ),
+              lower_is_better: note(list(str()), 'Those of the keys of which lower scores are better.'),
             }),
           ),
           'Difference from the baseline of the dataset; null without one, for the baseline itself, and until the runs are stored.',

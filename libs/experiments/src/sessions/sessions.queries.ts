@@ -1,9 +1,11 @@
 import type { Pool } from 'pg';
+import type { ScoreDirections } from '@fairlead/datasets';
 import {
   all,
   compileFilter,
   containing,
   isoTime,
+  lowerIsBetter,
   metadataFamily,
   number,
   object,
@@ -16,6 +18,7 @@ import {
   USAGE_MEMBERS,
   type Vocabulary,
 } from '@fairlead/runs';
+import { differencesOf, verdictOf } from './mean-differences';
 
 interface SessionQuery {
   readonly id?: readonly string[];
@@ -177,7 +180,7 @@ export async function listExperiments(pool: Pool, tenantId: string, query: Exper
   );
   const sort = experimentSort(query.sort, parameters);
   const { rows } = await pool.query<ListedRow>(
-    `select ${COLUMNS}, d.name as dataset_name, b.id as baseline, b.feedback_stats as baseline_stats, b.session_feedback_stats as baseline_scores
+    `select ${COLUMNS}, d.name as dataset_name, d.score_directions, b.id as baseline, b.feedback_stats as baseline_stats, b.session_feedback_stats as baseline_scores
      from ${from} left join sessions b
        on b.id = d.baseline_experiment_id and b.tenant_id = d.tenant_id and b.persisted
      where ${where}
@@ -185,8 +188,11 @@ export async function listExperiments(pool: Pool, tenantId: string, query: Exper
      limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,
     parameters.values,
   );
+  const lower = rows.some(({ baseline }) => baseline !== null)
+    ? await lowerIsBetter(pool, tenantId)
+    : new Set<string>();
   return {
-    resources: rows.map(listedJson),
+    resources: rows.map((row) => listedJson(row, lower)),
     total: facets.rows[0]?.total ?? 0,
     datasets: facets.rows.map(({ dataset_id, dataset_name, count }) => ({ dataset_id, dataset_name, count })),
   };
@@ -194,37 +200,34 @@ export async function listExperiments(pool: Pool, tenantId: string, query: Exper
 
 interface ListedRow extends SessionRow {
   readonly dataset_name: string;
+  readonly score_directions: string | null;
   readonly baseline: string | null;
   readonly baseline_stats: string | null;
   readonly baseline_scores: string | null;
 }
 
-function listedJson(row: ListedRow): string {
-  const more = { dataset_name: row.dataset_name, against_baseline: againstBaseline(row) };
+function listedJson(row: ListedRow, lower: ReadonlySet<string>): string {
+  const more = { dataset_name: row.dataset_name, against_baseline: againstBaseline(row, lower) };
   return `${sessionJson(row).slice(0, -1)},${JSON.stringify(more).slice(1)}`;
 }
 
-function againstBaseline(row: ListedRow) {
-  const { id, persisted, baseline } = row;
+/** `lower`: the feedback keys of the workspace of which lower scores are better; those of the dataset go first. */
+function againstBaseline(row: ListedRow, lower: ReadonlySet<string>) {
+  const { id, persisted, baseline, score_directions } = row;
   if (baseline === null || baseline === id || !persisted) return null;
-  const ofRuns = differencesOf(row.baseline_stats, row.feedback_stats);
-  const ofWhole = differencesOf(row.baseline_scores, row.session_feedback_stats);
-  return { experiment_id: baseline, differences: Object.fromEntries([...ofWhole, ...ofRuns]) };
-}
-
-function differencesOf(earlier: string | null, later: string | null) {
-  const before = meansOf(earlier);
-  return [...meansOf(later)].flatMap(([key, mean]) => {
-    const known = before.get(key);
-    return known === undefined ? [] : [[key, mean - known] as const];
-  });
-}
-
-function meansOf(statistics: string | null): Map<string, number> {
-  const parsed = JSON.parse(statistics ?? '{}') as Record<string, { readonly avg?: number | null }>;
-  return new Map(
-    Object.entries(parsed).flatMap(([key, { avg }]) => (typeof avg === 'number' ? [[key, avg] as const] : [])),
-  );
+  const ofDataset = JSON.parse(score_directions ?? '{}') as Partial<ScoreDirections>;
+  const [low, high] = [ofDataset.lower_is_better, ofDataset.higher_is_better].map((keys) => new Set(keys));
+  const isLower = (key: string) => low!.has(key) || (lower.has(key) && !high!.has(key));
+  const found = [
+    ...differencesOf(row.baseline_scores, row.session_feedback_stats),
+    ...differencesOf(row.baseline_stats, row.feedback_stats),
+  ];
+  return {
+    experiment_id: baseline,
+    differences: Object.fromEntries(found.map(({ key, difference }) => [key, difference])),
+    verdicts: Object.fromEntries(found.map((one) => [one.key, verdictOf(one, isLower(one.key))])),
+    lower_is_better: [...new Set(found.map(({ key }) => key).filter(isLower))],
+  };
 }
 
 function experimentConditions(tenantId: string, query: ExperimentQuery, parameters: Parameters): string[] {

@@ -39,6 +39,8 @@ export async function askFurther(service: RouteService): Promise<void> {
   const experiments = `?experiments=${session},${second}`;
   await ask('GET', `${compared}${experiments}&q=further&comments=correct&sort=row`);
   await ask('GET', `${compared}/rows/${ids.example_id}${experiments}`);
+  await ask('PUT', `/api/v1/datasets/${dataset}/baseline`, { experiment_id: session });
+  await ask('GET', '/v1/experiments');
   const sort_params = { sort_by: 'feedback.correct', sort_order: 'ASC' };
   await ask('POST', `/api/v1/datasets/${dataset}/runs`, { session_ids: [session, second], sort_params });
   await ask('POST', '/v1/shares', { kind: 'run', run_id: run });
