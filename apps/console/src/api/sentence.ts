@@ -59,7 +59,9 @@ function nameOf(loc: readonly unknown[], labels: Labels): string {
   const labelled = loc.findLastIndex((_, at) => labelOf(loc.slice(0, at + 1), labels) !== undefined);
   const parts = loc
     .slice(labelled + 1)
-    .map((part) => (typeof part === 'number' ? `entry ${part + 1}` : String(part).replace(/^x-/, '').replaceAll('_', ' ')));
+    .map((part) =>
+      typeof part === 'number' ? `entry ${part + 1}` : String(part).replace(/^x-/, '').replaceAll('_', ' '),
+    );
   const label = labelled < 0 ? [] : [`“${labelOf(loc.slice(0, labelled + 1), labels)}”`];
   const name = [...label, ...parts].reverse().join(' of ');
   return name === '' ? 'The request' : name[0]!.toUpperCase() + name.slice(1);

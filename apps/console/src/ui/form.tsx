@@ -42,6 +42,20 @@ export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & { 
   );
 }
 
+/** The field for why; it is kept with the change. */
+export function Reason({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  return (
+    <TextField
+      label="Reason, kept in the history"
+      name="reason"
+      maxLength={1000}
+      value={value}
+      placeholder="1.14 was slow"
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
 /**
  * A field for a secret. What is typed is its value alone: React would write it into the attribute `value` as well. It is
  * cleared when the session ends.

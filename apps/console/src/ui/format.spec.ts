@@ -10,7 +10,9 @@ it('shows three significant digits with a true minus', () => {
 it('shows shares, probabilities and durations', () => {
   expect([0.021, 0, 1, 0.0049].map(percent)).toEqual(['2.1 %', '0 %', '100 %', '0.49 %']);
   expect([0.0001, 0.8969].map(probability)).toEqual(['<0.001', '0.897']);
+  expect([0.1234, 0.0213].map(percent)).toEqual(['12.3 %', '2.13 %']);
   expect([0.843, 1.5, 30, 600].map(duration)).toEqual(['843 ms', '1.5 s', '30 s', '10 min']);
+  expect([0.00843, 150, 5400, 900_000].map(duration)).toEqual(['8.43 ms', '2.5 min', '1.5 h', '10.4 d']);
 });
 
 it('tells how long ago a time was', () => {
@@ -26,8 +28,8 @@ it('cuts names in their middle and marks what could mislead', () => {
 });
 
 it('says of how many runs a mean is', () => {
-  expect([scoredRuns(1, 3), scoredRuns(24, 24, 48), scoredRuns(1, 3, 2)]).toEqual([
-    ...['(1 of 3 scored)', '(48 scores)', '(1 of 3 scored, 2 scores)'],
+  expect([scoredRuns(1, 3), scoredRuns(24, 24, 48), scoredRuns(1, 3, 2), scoredRuns(290, 300)]).toEqual([
+    ...[' (1 of 3 scored)', ' (48 scores)', ' (1 of 3 scored, 2 scores)', ''],
   ]);
 });
 

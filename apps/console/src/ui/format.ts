@@ -32,7 +32,7 @@ export function whole(value: number): string {
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined) return '–';
   const value = share * 100;
-  return `${value === 0 || value >= 10 ? Math.round(value) : trim(value.toPrecision(2))} %`;
+  return `${value >= 100 ? Math.round(value) : trim(value.toPrecision(3))} %`;
 }
 
 /** A probability, as `<0.001` when it is less. */
@@ -41,12 +41,18 @@ export function probability(p: number | null | undefined): string {
   return p < 0.001 ? '<0.001' : p.toFixed(3);
 }
 
-/** A duration of so many seconds. */
+const DURATIONS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+] as const;
+
+/** A duration of so many seconds, to three significant digits. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return '–';
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 100) return `${trim(seconds.toPrecision(3))} s`;
-  return `${Math.round(seconds / 60)} min`;
+  const [size, unit] = DURATIONS.find(([least]) => seconds >= least) ?? [0.001, 'ms'];
+  return `${figure(Number((seconds / size).toPrecision(3)))} ${unit}`;
 }
 
 const BYTE_UNITS = [
@@ -86,13 +92,19 @@ function trim(text: string): string {
   return text.includes('.') && !text.includes('e') ? text.replace(/\.?0+$/, '') : text;
 }
 
-/** Says how many runs have a score, and how many scores that are when some have several. */
+/** Share of runs with a score from which on their number is left out. */
+const NEARLY_ALL = 0.9;
+
+/**
+ * Says how many runs have a score, and how many scores that are when some have several; nothing when nearly all runs
+ * have one.
+ */
 export function scoredRuns(scored: number, runs: number, scores = scored): string {
   const parts = [
-    ...(scored < runs ? [`${whole(scored)} of ${whole(runs)} scored`] : []),
+    ...(scored < runs * NEARLY_ALL ? [`${whole(scored)} of ${whole(runs)} scored`] : []),
     ...(scored < scores ? [`${whole(scores)} scores`] : []),
   ];
-  return `(${parts.join(', ')})`;
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 /** Returns how often labels were given, the most frequent ones first; `…` stands for others. */

@@ -1,17 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import { Fragment, type ReactNode } from 'react';
+import { Fragment, type ReactNode, useRef } from 'react';
 import { merged, useAddress } from './address';
+import { parseArrangement, useWidths } from './columns/columns';
 import { plain } from './format';
+import { arranged, type Column, idOf } from './columns/list-columns';
+import { Further, Head } from './columns/list-head';
 import css from './list.module.css';
-import { Button, Text, Unseen } from './parts';
-
-/** A column of a list; on a narrow page its title stands before the value. */
-interface Column<T> {
-  readonly title: string;
-  readonly cell: (item: T) => ReactNode;
-  /** `name`: what the row is about. `wide`: takes what is left. `end`: buttons. */
-  readonly kind?: 'name' | 'number' | 'wide' | 'end';
-}
+import { Button } from './parts';
 
 interface ListProps<T> {
   readonly label: string;
@@ -22,48 +17,87 @@ interface ListProps<T> {
   readonly below?: (item: T) => ReactNode;
   /** While other items are being fetched. */
   readonly old?: boolean;
+  /** True for items that are ticked. */
+  readonly selected?: (item: T) => boolean;
+  /** Order of the list while the address names none, such as `-start_time`. */
+  readonly order?: string;
+  /** Name under which a browser keeps the widths of the columns, which can be chosen then. */
+  readonly name?: string;
 }
 
 /** A table; cards on a narrow page. */
-export function List<T>({ label, items, columns, keyOf, below, old }: ListProps<T>) {
+export function List<T>({ label, items, columns, keyOf, below, old, selected, order, name }: ListProps<T>) {
+  const { search } = useAddress();
+  const widths = useWidths(name);
+  const chosen = name === undefined ? undefined : parseArrangement(search.columns);
+  const { all, fixed } = arranged(columns, chosen);
+  const scroller = useRef<HTMLDivElement>(null);
+  const place = ({ kind }: Column<T>, at: number) =>
+    at < fixed
+      ? { 'data-pinned': true, style: { left: `var(--left-${at})` } }
+      : kind === 'end'
+        ? { 'data-end': true }
+        : {};
+  const width = (column: Column<T>) => {
+    const pixels = widths[idOf(column)];
+    return pixels === undefined ? undefined : { width: pixels, minWidth: pixels, maxWidth: pixels };
+  };
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label={label} aria-busy={old}>
-      <table className={css.table}>
-        <thead>
-          <tr>
-            {columns.map(({ title, kind }) => (
-              <th key={title} className={kind && css[kind]}>
-                {kind === 'end' ? <Unseen>{title}</Unseen> : <Text>{title}</Text>}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => {
-            const more = below?.(item);
-            return (
-              <Fragment key={keyOf(item)}>
-                <tr className={more ? css.opened : undefined}>
-                  {columns.map(({ title, kind, cell }) => (
-                    <td
-                      key={title}
-                      className={kind && css[kind]}
-                      data-label={kind === 'name' || kind === 'end' ? undefined : plain(title)}
-                    >
-                      {cell(item)}
-                    </td>
-                  ))}
-                </tr>
-                {more && (
-                  <tr className={css.below}>
-                    <td colSpan={columns.length}>{more}</td>
+    <div className={css.frame}>
+      <div ref={scroller} className={css.scroll} tabIndex={0} role="region" aria-label={label} aria-busy={old}>
+        <table className={css.table}>
+          <thead>
+            <tr>
+              {all.map((column, at) => {
+                const { style, ...pinned } = place(column, at);
+                return (
+                  <Head
+                    key={idOf(column)}
+                    column={column}
+                    order={order}
+                    list={name}
+                    style={{ ...style, ...width(column) }}
+                    {...pinned}
+                  />
+                );
+              })}
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((item) => {
+              const more = below?.(item);
+              return (
+                <Fragment key={keyOf(item)}>
+                  <tr className={more ? css.opened : undefined} aria-selected={selected?.(item)}>
+                    {all.map((column, at) => {
+                      const { title, kind, cell } = column;
+                      const { style, ...pinned } = place(column, at);
+                      return (
+                        <td
+                          key={idOf(column)}
+                          className={kind && css[kind]}
+                          style={{ ...style, ...width(column) }}
+                          data-label={kind === 'number' || kind === 'wide' || !kind ? plain(title) : undefined}
+                          data-cut={widths[idOf(column)] !== undefined || undefined}
+                          {...pinned}
+                        >
+                          {cell(item)}
+                        </td>
+                      );
+                    })}
                   </tr>
-                )}
-              </Fragment>
-            );
-          })}
-        </tbody>
-      </table>
+                  {more && (
+                    <tr className={css.below}>
+                      <td colSpan={all.length}>{more}</td>
+                    </tr>
+                  )}
+                </Fragment>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <Further scroller={scroller} />
     </div>
   );
 }

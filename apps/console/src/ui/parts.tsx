@@ -1,7 +1,8 @@
 import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
 import { type Labels, sentencesOf } from '../api/sentence';
-import { ago, plain, whole } from './format';
+import { plain, whole } from './format';
 import css from './parts.module.css';
+import { timeText, useTimes } from './times';
 
 interface ButtonProps extends ComponentProps<'button'> {
   kind?: 'usual' | 'main' | 'quiet' | 'danger';
@@ -47,22 +48,21 @@ export function Sign({ sign, children }: { sign: string; children: string }) {
   );
 }
 
-/** A time, relative to now, absolute in its title; within a sentence with `prose`. */
-export function Time({ at, prose }: { at: string; prose?: boolean }) {
+/** A time in the form that was chosen; a click on one that is relative shows it exactly, and its title always does. */
+export function Time({ at }: { at: string }) {
   const [now, setNow] = useState(() => Date.now());
+  const [isExact, setExact] = useState(false);
+  const times = useTimes();
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 30_000);
     return () => clearInterval(timer);
   }, []);
+  const shown = times === 'relative' && isExact ? 'local' : times;
   return (
-    <time dateTime={at} title={new Date(at).toISOString().replace('T', ' ').replace('Z', ' UTC')}>
-      {prose ? inProse(ago(at, now)) : ago(at, now)}
+    <time dateTime={at} title={timeText(at, 'utc', now)} onClick={() => setExact(!isExact)}>
+      {timeText(at, shown, now)}
     </time>
   );
-}
-
-function inProse(time: string): string {
-  return time === 'now' ? 'just now' : `${time} ago`;
 }
 
 interface Refused extends Error {

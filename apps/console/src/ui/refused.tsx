@@ -53,7 +53,7 @@ export function RefusedItems({ workspace, session }: RefusedProps) {
                 )}
               </>
             )}
-            , because <Text>{place === '' ? reason : `${place}: ${reason}`}</Text>, <Time at={last_at} prose />
+            , because <Text>{place === '' ? reason : `${place}: ${reason}`}</Text>, <Time at={last_at} />
             {item_ids.length > 0 && (
               <details>
                 <summary>{count > item_ids.length ? `The last ${item_ids.length} ids` : 'Which ones'}</summary>

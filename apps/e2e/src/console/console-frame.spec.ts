@@ -81,7 +81,15 @@ inBrowser('The frame of the console', () => {
       { path: `/o/-/${deployment}`, then: press('Deploy a new version …') },
       { path: `/o/-/${deployment}`, then: (on) => deployAgain(on, archives[0]!) },
       { path: '/o/-/experiments', then: press('Keyboard shortcuts') },
+      { path: '/o/-/experiments', then: press('Columns …') },
+      { path: `/o/-/${dataset}/e/${example!.id}`, then: render },
     ];
+  }
+
+  /** Shows texts as Markdown, which the tab remembers. */
+  async function render(on: Page): Promise<void> {
+    const button = on.getByRole('button', { name: /^(Rendered|Raw)$/ });
+    if ((await button.textContent()) === 'Rendered') await button.click();
   }
 
   async function release(id: string, body: Buffer): Promise<void> {

@@ -208,7 +208,7 @@ inBrowser('The console', () => {
     await row('judge crashed').getByText('(1 of 4 scored)').waitFor();
     await row('two judges').getByText('(8 scores)').waitFor();
     await row('all judged').getByText('calm 2, odd 1, …').waitFor();
-    expect(await row('judge crashed').locator('td[data-label="f1"]').textContent()).toBe('0.3  −0.6');
+    expect(await row('judge crashed').locator('td[data-label="f1"]').textContent()).toBe('0.3 ▽worse, not clear −0.6');
     expect(await row('judge crashed').locator('td[data-label="grade"]').textContent()).toBe('C');
     expect(await walk.looks(page)).toEqual([]);
     await page.getByLabel('Filter by a score').fill('f1<');

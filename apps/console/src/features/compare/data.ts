@@ -128,30 +128,35 @@ export function useWorstRows({ dataset, experiments, baseline }: Asked) {
   return async () => (await ask({ dataset, experiments, baseline, sort: 'regression' }, { limit: WORST })).page.rows;
 }
 
+export type Steps = ReturnType<typeof useSteps>;
+
 /**
- * The rows that a filter finds beside those in use: how many, the place of a row among them, and how the one before or
- * after that row is found. `filter` undefined: none.
+ * The rows that are shown, or those of them that `filter` finds too: how many, the place of a row among them, and how
+ * the one before or after that row is found. `isWanted` false: none.
  */
-export function useRegressions(asked: Asked, filter: string | undefined, row: string | undefined) {
+export function useSteps(asked: Asked, row: string | undefined, filter?: string, isWanted = true) {
   const { w, ask } = useAsk();
   const { dataset, experiments, baseline, rows, q, sort } = asked;
   const only = { ...asked, also: filter };
   const { data } = useQuery({
     queryKey: ['regressions', w, dataset, experiments.join(), baseline, rows, q, sort, filter, row],
     queryFn: ({ signal }) => ask(only, { around: row, limit: 0 }, signal),
-    enabled: filter !== undefined && row !== undefined,
+    enabled: isWanted && row !== undefined,
     placeholderData: keepPreviousData,
   });
+  const { total, place, rows_before: before } = data?.page ?? {};
+  const isKnown = total !== undefined && typeof before === 'number';
   return {
-    total: data?.page.total,
-    place: data?.page.place,
-    /** How many of them stand before the row. */
-    before: data?.page.rows_before,
+    total,
+    place,
+    /** Numbers of those before and after the row; undefined until they are known. */
+    before: isKnown ? before : undefined,
+    after: isKnown ? total - before - (typeof place === 'number' ? 1 : 0) : undefined,
     /** Id of the next one (1) or the one before (-1), of all the first; undefined without any. */
     find: async (step: 1 | -1): Promise<string | undefined> => {
       const { page } = await ask(only, { around: row, limit: 0 });
-      const before = page.rows_before ?? 0;
-      const offset = step === -1 ? before - 1 : before + (page.place === null ? 0 : 1);
+      const earlier = page.rows_before ?? 0;
+      const offset = step === -1 ? earlier - 1 : earlier + (page.place === null ? 0 : 1);
       if (offset < 0 || offset >= page.total) return undefined;
       return (await ask(only, { offset, limit: 1 })).page.rows[0]?.example_id;
     },

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { answered, api, type Comparison, type Schemas } from '../../api/client';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, figure } from '../../ui/format';
-import { MarkdownSwitch } from '../../ui/markdown-text';
+import { MarkdownSwitch } from '../../ui/markdown/markdown-text';
 import { LongText, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
 import { type ComparedRow, type RowRuns, useExample, useRowAround, useRowRuns, useRun } from './data';

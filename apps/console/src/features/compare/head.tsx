@@ -1,8 +1,11 @@
+import { useRef, useState } from 'react';
 import type { Comparison } from '../../api/client';
 import { Action } from '../../ui/action';
+import { Dialog } from '../../ui/dialog';
+import { Finder } from '../../ui/columns/finder';
 import { duration, figure, middle, percent, scoredRuns, whole } from '../../ui/format';
+import { Further } from '../../ui/columns/list-head';
 import { Button, Sign, Text, Unseen } from '../../ui/parts';
-import { useState } from 'react';
 import { Bar } from './bar';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
@@ -29,6 +32,9 @@ interface HeadProps {
   readonly onFilter: (rows: string | undefined) => void;
 }
 
+/** Keys that stand beside each other; of more, so many do, and the others can be searched. */
+const [MOST_KEYS, MOST_FOREMOST] = [12, 8];
+const MOST_NAME = 32;
 /** Lines of experiments that are shown at once; further candidates share one. */
 const MOST_LINES = 5;
 
@@ -43,6 +49,8 @@ export function Head(props: HeadProps) {
   const results = focus?.results as readonly Tested[] | undefined;
   const ends = (results ?? []).flatMap(({ test }) => (test?.interval ? [test.interval.low, test.interval.high] : []));
   const [all, setAll] = useState(false);
+  const [seeking, setSeeking] = useState(false);
+  const scroller = useRef<HTMLDivElement>(null);
   const ordered = bestFirst(experiments, focus, baseline);
   const isShown = ({ id }: { id: string }, place: number) =>
     all || ordered.length <= MOST_LINES || place < MOST_LINES - 1 || id === candidate;
@@ -52,12 +60,17 @@ export function Head(props: HeadProps) {
   return (
     <section aria-label="Statistics">
       <div className={css.keys} role="group" aria-label="Score">
-        {keys.map(({ key, direction, results }) => (
-          <button key={key} type="button" aria-pressed={key === focus?.key} onClick={() => onKey(key)}>
-            <Text>{key}</Text> <Better of={direction} />
+        {foremost(keys, focus).map(({ key, direction, results }) => (
+          <button key={key} type="button" aria-pressed={key === focus?.key} title={key} onClick={() => onKey(key)}>
+            <Text>{middle(key, MOST_NAME)}</Text> <Better of={direction} />
             <Clear results={results} />
           </button>
         ))}
+        {keys.length > MOST_KEYS && (
+          <button type="button" onClick={() => setSeeking(true)}>
+            All {whole(keys.length)} scores …
+          </button>
+        )}
         {keys.length === 0 && (
           <p className={css.faint}>
             {categories.length === 0 ? 'These experiments have no scores.' : 'These experiments have labels only.'}
@@ -67,122 +80,157 @@ export function Head(props: HeadProps) {
           {folded ? 'Show statistics' : 'Fold statistics'}
         </Button>
       </div>
+      {seeking && (
+        <Dialog title="Scores" onClose={() => setSeeking(false)}>
+          <Finder
+            what="a score"
+            verb="Show"
+            chosen={focus?.key ?? ''}
+            items={keys.map((one) => ({ ...one, id: one.key, title: one.key, group: groupOf(one.key) }))}
+            beside={({ direction, results }) => (
+              <>
+                {' '}
+                <Better of={direction} />
+                <Clear results={results} />
+              </>
+            )}
+            onPick={({ key }) => {
+              onKey(key);
+              setSeeking(false);
+            }}
+          />
+        </Dialog>
+      )}
       {!folded && (
-        <div className={css.scroll} tabIndex={0} role="region" aria-label="Statistics by experiment">
-          <table className={css.head}>
-            <thead>
-              <tr>
-                <th>Experiment</th>
-                <th className={css.number}>Mean</th>
-                {!alone && (
-                  <>
-                    <th>Difference, 95 % interval</th>
-                    <th className={css.axis}>
-                      <Unseen>Interval</Unseen>
-                      {focus && (
-                        <div>
-                          <span>{difference(-span, focus.kind).replace(' points', '')}</span>
-                          <span>0</span>
-                          <span>{difference(span, focus.kind).replace(' points', '')}</span>
-                        </div>
-                      )}
-                    </th>
-                    <th>Rows</th>
-                  </>
-                )}
-                <th className={css.number}>p50</th>
-                <th className={css.number}>Errors</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map(({ id, name, latency, error_rate, run_count }) => {
-                const result = results?.find(({ experiment }) => experiment === id);
-                const of = focus?.results.find(({ experiment }) => experiment === id);
-                return (
-                  <tr key={id} aria-current={id === candidate || undefined}>
-                    <th scope="row" className={css.experiment}>
-                      <span title={name}>
-                        <Text>{name}</Text>
-                      </span>
-                      {!alone &&
-                        (id === baseline ? (
-                          <>
-                            <span className={css.base}>baseline</span>
-                            {id === kept && <span className={css.ofDataset}>baseline of the dataset</span>}
-                            {kept !== undefined && id !== kept && (
-                              <Action
-                                scope="write"
-                                kind="quiet"
-                                className={css.rebase}
-                                disabled={!onKeep}
-                                onClick={onKeep}
-                                title="Lists then show the differences from this experiment."
-                              >
-                                make it the baseline of the dataset
-                              </Action>
-                            )}
-                          </>
-                        ) : (
-                          <button type="button" className={css.rebase} onClick={() => onBaseline(id)}>
-                            make baseline
-                          </button>
-                        ))}
-                    </th>
-                    <td className={css.number} data-label="Mean">
-                      {figure(result?.mean)}
-                      {of?.spread !== undefined && (
-                        <span className={css.faint} title="Mean standard deviation of the runs of a row">
-                          {' '}
-                          ± {figure(of.spread)}
-                        </span>
-                      )}
-                      {of && (of.runs < run_count || of.scores !== undefined) && (
-                        <span className={css.faint}> {scoredRuns(of.runs, run_count, of.scores)}</span>
-                      )}
-                    </td>
-                    {!alone && (
-                      <Difference
-                        keyed={focus}
-                        result={result}
-                        span={span}
-                        firm={focus !== undefined && surviving.has(nameOf(focus.key, id))}
-                      />
-                    )}
-                    {!alone && (
-                      <td className={css.accounting} data-label="Rows">
-                        {of?.counts && focus ? (
-                          <Bar
-                            counts={of.counts}
-                            chosen={filter}
-                            filterOf={(kind) => `${id}:${kind}:${focus.key}`}
-                            onChoose={onFilter}
-                          />
-                        ) : (
-                          <span className={css.faint}>{whole(run_count)} runs</span>
-                        )}
-                      </td>
-                    )}
-                    <td className={`${css.number} ${css.rate}`}>{duration(latency.p50)}</td>
-                    <td className={`${css.number} ${css.rate}`}>{percent(error_rate)}</td>
-                  </tr>
-                );
-              })}
-              {rest.length > 0 && (
+        <div className={css.frame}>
+          <div ref={scroller} className={css.scroll} tabIndex={0} role="region" aria-label="Statistics by experiment">
+            <table className={css.head}>
+              <thead>
                 <tr>
-                  <td colSpan={8} className={css.rest}>
-                    <Button kind="quiet" onClick={() => setAll(true)}>
-                      {whole(rest.length)} more, that differ less
-                    </Button>
-                    <Text>{rest.map(({ name }) => middle(name, 24)).join(', ')}</Text>
-                  </td>
+                  <th>Experiment</th>
+                  <th className={css.number}>Mean</th>
+                  {!alone && (
+                    <>
+                      <th>Difference, 95 % interval</th>
+                      <th className={css.axis}>
+                        <Unseen>Interval</Unseen>
+                        {focus && (
+                          <div>
+                            <span>{difference(-span, focus.kind).replace(' points', '')}</span>
+                            <span>0</span>
+                            <span>{difference(span, focus.kind).replace(' points', '')}</span>
+                          </div>
+                        )}
+                      </th>
+                      <th>Rows</th>
+                    </>
+                  )}
+                  <th className={css.number}>p50</th>
+                  <th className={css.number}>Errors</th>
                 </tr>
-              )}
-            </tbody>
-          </table>
+              </thead>
+              <tbody>
+                {shown.map(({ id, name, latency, error_rate, run_count }) => {
+                  const result = results?.find(({ experiment }) => experiment === id);
+                  const of = focus?.results.find(({ experiment }) => experiment === id);
+                  return (
+                    <tr key={id} aria-current={id === candidate || undefined}>
+                      <th scope="row" className={css.experiment}>
+                        <span title={name}>
+                          <Text>{name}</Text>
+                        </span>
+                        {!alone &&
+                          (id === baseline ? (
+                            <>
+                              <span className={css.base}>{id === kept ? 'baseline of the dataset' : 'baseline'}</span>
+                              {kept !== undefined && id !== kept && (
+                                <Action
+                                  scope="write"
+                                  kind="quiet"
+                                  className={css.rebase}
+                                  disabled={!onKeep}
+                                  onClick={onKeep}
+                                  title="Lists then show the differences from this experiment."
+                                >
+                                  make it the baseline of the dataset
+                                </Action>
+                              )}
+                            </>
+                          ) : (
+                            <button type="button" className={css.rebase} onClick={() => onBaseline(id)}>
+                              make baseline
+                            </button>
+                          ))}
+                      </th>
+                      <td className={css.number} data-label="Mean">
+                        {figure(result?.mean)}
+                        {of?.spread !== undefined && (
+                          <span className={css.faint} title="Mean standard deviation of the runs of a row">
+                            {' '}
+                            ± {figure(of.spread)}
+                          </span>
+                        )}
+                        {of && <span className={css.faint}>{scoredRuns(of.runs, run_count, of.scores)}</span>}
+                      </td>
+                      {!alone && (
+                        <Difference
+                          keyed={focus}
+                          result={result}
+                          span={span}
+                          firm={focus !== undefined && surviving.has(nameOf(focus.key, id))}
+                        />
+                      )}
+                      {!alone && (
+                        <td className={css.accounting} data-label="Rows">
+                          {of?.counts && focus ? (
+                            <Bar
+                              counts={of.counts}
+                              chosen={filter}
+                              filterOf={(kind) => `${id}:${kind}:${focus.key}`}
+                              onChoose={onFilter}
+                            />
+                          ) : (
+                            <span className={css.faint}>{whole(run_count)} runs</span>
+                          )}
+                        </td>
+                      )}
+                      <td className={`${css.number} ${css.rate}`}>{duration(latency.p50)}</td>
+                      <td className={`${css.number} ${css.rate}`}>{percent(error_rate)}</td>
+                    </tr>
+                  );
+                })}
+                {rest.length > 0 && (
+                  <tr>
+                    <td colSpan={8} className={css.rest}>
+                      <Button kind="quiet" onClick={() => setAll(true)}>
+                        {whole(rest.length)} more, that differ less
+                      </Button>
+                      <Text>{rest.map(({ name }) => middle(name, 24)).join(', ')}</Text>
+                    </td>
+                  </tr>
+                )}
+              </tbody>
+            </table>
+          </div>
+          <Further scroller={scroller} />
         </div>
       )}
     </section>
   );
+}
+
+/** The keys that stand beside each other: with many, those on which candidates differ clearly, and the one in focus. */
+function foremost(keys: Comparison['keys'], focus: KeyComparison | undefined): Comparison['keys'] {
+  if (keys.length <= MOST_KEYS) return keys;
+  const isClear = ({ results }: KeyComparison) =>
+    results.some(({ verdict }) => verdict !== undefined && verdict !== 'not clear');
+  const first = [...keys.filter(isClear), ...keys.filter((key) => !isClear(key))].slice(0, MOST_FOREMOST);
+  return keys.filter((key) => first.includes(key) || key.key === focus?.key);
+}
+
+/** The part of a key before its first `.`, `/` or `:`, by which the keys of one judge or metric stand together. */
+function groupOf(key: string): string {
+  return /^([^./:]+)[./:]/.exec(key)?.[1] ?? 'Others';
 }
 
 /** Numbers of candidates that are clearly better and clearly worse on a key. */

@@ -61,7 +61,7 @@ export function Category({ category, scored: hasScores, experiments, filter, onF
                   <span title={name}>
                     <Text>{name}</Text>
                   </span>
-                  {runs < run_count && <span className={css.faint}> {scoredRuns(runs, run_count)}</span>}
+                  <span className={css.faint}>{scoredRuns(runs, run_count)}</span>
                 </th>
                 {!alone && (
                   <>

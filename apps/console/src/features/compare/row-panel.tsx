@@ -2,21 +2,17 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { Comparison } from '../../api/client';
 import { figure, plain, whole } from '../../ui/format';
-import { MarkdownSwitch } from '../../ui/markdown-text';
+import { MarkdownSwitch } from '../../ui/markdown/markdown-text';
 import { Button, LongText, Problem, Skeleton, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
-import { type Asked, useExample, useRowAround, useRowRuns, useRun } from './data';
+import { type Asked, type Steps, useExample, useRowAround, useRowRuns, useRun } from './data';
 import { Change, Feedback, Repetitions } from './feedback';
 import { Labels, labelsChanged } from './labels';
 import { type Mode, Outputs } from './outputs';
 import { Values } from './values';
 
-interface Regressions {
-  readonly place: number | null | undefined;
-  /** Number of those that stand before this row. */
-  readonly before: number | null | undefined;
-  readonly total: number | undefined;
+interface Stepping extends Omit<Steps, 'find'> {
   readonly step: (step: 1 | -1) => void;
 }
 
@@ -27,15 +23,17 @@ interface RowPanelProps {
   readonly example: string;
   /** Undefined while one experiment is shown alone. */
   readonly candidate: string | undefined;
-  /** The rows that got worse on the key in focus: which of them this is, and how to the next; undefined without any. */
-  readonly regressions: Regressions | undefined;
+  /** The rows of the list. */
+  readonly rows: Stepping;
+  /** The rows that got worse on the key in focus; undefined where nothing is compared. */
+  readonly regressions: Stepping | undefined;
   readonly onCandidate: (id: string) => void;
   readonly onClose: () => void;
 }
 
 /** One row in detail: its scores, and how an output differs from that of the baseline or from the reference. */
 export function RowPanel(props: RowPanelProps) {
-  const { dataset, comparison, asked, example: id, regressions, onCandidate, onClose } = props;
+  const { dataset, comparison, asked, example: id, rows, regressions, onCandidate, onClose } = props;
   const { w } = useParams({ strict: false });
   const { experiments, keys, categories, baseline } = comparison;
   const candidates = experiments.filter((one) => one.id !== baseline);
@@ -57,7 +55,13 @@ export function RowPanel(props: RowPanelProps) {
   const run = useRun(shown?.run_id ?? found?.cells[at]?.run_id);
   const base = useRun(found?.cells[0]?.run_id);
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus(), []);
+  useEffect(() => {
+    const button = [...panel.current!.querySelectorAll<HTMLElement>('[data-step]')].find(
+      ({ dataset: { step } }) => step === pressed,
+    );
+    pressed = undefined;
+    (button ?? panel.current!).focus();
+  }, []);
   const navigate = useNavigate();
   const page = w !== undefined && {
     to: '/o/$w/datasets/$dataset/e/$example' as const,
@@ -79,6 +83,14 @@ export function RowPanel(props: RowPanelProps) {
           {rowPlace === null || rowPlace === undefined ? 'Row' : `Row ${rowPlace + 1}`}{' '}
           <span className={css.id}>{id.slice(0, 8)}</span>
         </h2>
+        <span className={css.through}>
+          <StepButton steps={rows} by={-1} label="Previous row" shortcut="k">
+            ↑
+          </StepButton>
+          <StepButton steps={rows} by={1} label="Next row" shortcut="j">
+            ↓
+          </StepButton>
+        </span>
         {page && (
           <Link {...page} className={css.whole} title="f">
             Full page
@@ -88,7 +100,7 @@ export function RowPanel(props: RowPanelProps) {
           Close <kbd>Esc</kbd>
         </Button>
       </header>
-      {regressions && <Steps {...regressions} />}
+      {regressions && <Regressions steps={regressions} />}
       {error && <Problem error={error} />}
       {!found && !error && <Skeleton rows={4} />}
       {found && (
@@ -236,21 +248,45 @@ export function RowPanel(props: RowPanelProps) {
   );
 }
 
-/** Goes to the next regression or the one before, and says where the list of them ends. */
-function Steps({ place, before, total, step }: Regressions) {
-  const isKnown = typeof total === 'number' && typeof before === 'number';
-  const after = isKnown ? total - before - (typeof place === 'number' ? 1 : 0) : undefined;
+/** The button that was used last to go to another row: the panel of that row gives it the focus. */
+let pressed: string | undefined;
+
+interface StepButtonProps {
+  readonly steps: Stepping;
+  readonly by: 1 | -1;
+  readonly label: string;
+  readonly shortcut: string;
+  readonly children: string;
+}
+
+/** Goes to the next row or the one before. At the end of the rows it keeps the focus, which a disabled one would lose. */
+function StepButton({ steps, by, label, shortcut, children }: StepButtonProps) {
+  const isEnd = (by === 1 ? steps.after : steps.before) === 0;
+  const go = () => {
+    if (isEnd) return;
+    pressed = label;
+    steps.step(by);
+  };
+  return (
+    <Button title={shortcut} data-step={label} aria-label={label} aria-disabled={isEnd} onClick={go}>
+      {children}
+    </Button>
+  );
+}
+
+/** Goes through the regressions, and says where they end. */
+function Regressions({ steps }: { steps: Stepping }) {
+  const { place, before, after, total } = steps;
   const ends = [before === 0 && 'none before', after === 0 && 'none after'].filter(Boolean).join(', ');
   return (
     <div className={css.steps}>
-      {/* A button that were disabled would lose the focus at the end of the list. */}
-      <Button title="p" aria-disabled={before === 0} onClick={() => before !== 0 && step(-1)}>
+      <StepButton steps={steps} by={-1} label="Previous regression" shortcut="p">
         ‹ Previous regression
-      </Button>
-      <Button title="n" aria-disabled={after === 0} onClick={() => after !== 0 && step(1)}>
+      </StepButton>
+      <StepButton steps={steps} by={1} label="Next regression" shortcut="n">
         Next regression ›
-      </Button>
-      {isKnown && (
+      </StepButton>
+      {total !== undefined && before !== undefined && (
         <span className={css.faint} role="status">
           {typeof place === 'number'
             ? `${whole(place + 1)} of ${whole(total)}`

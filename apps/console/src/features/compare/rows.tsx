@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
 import { duration, figure, signed, whole } from '../../ui/format';
+import { Further } from '../../ui/columns/list-head';
 import { useNarrow } from '../../ui/narrow';
 import { Problem, Sign, Text, Unseen } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
@@ -118,7 +119,9 @@ export function Rows(props: RowsProps) {
           style={{ minWidth: least }}
         >
           <div role="row" aria-rowindex={1} className={css.titles} style={columns}>
-            <span role="columnheader">Input</span>
+            <span role="columnheader" data-pinned>
+              Input
+            </span>
             {only === undefined && <span role="columnheader">Reference</span>}
             {experiments
               .filter((_, place) => only === undefined || only === place)
@@ -161,6 +164,7 @@ export function Rows(props: RowsProps) {
           </div>
         </div>
       </div>
+      <Further scroller={scroller} />
       {total === 0 && <p className={css.faint}>No row passes this filter.</p>}
     </section>
   );
@@ -193,7 +197,7 @@ const RowCells = memo(function RowCells({
   const [baseline] = row.cells;
   return (
     <>
-      <span role="gridcell" className={css.cell}>
+      <span role="gridcell" className={css.cell} data-pinned>
         <button type="button" className={css.open} data-opens={row.example_id} onClick={() => onChoose(row.example_id)}>
           <Unseen>Open row {index + 1}: </Unseen>
           <Preview text={row.inputs_preview} turn={row.inputs_turn} />

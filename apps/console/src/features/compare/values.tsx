@@ -1,6 +1,6 @@
 import { Fragment } from 'react';
 import { printLossless } from '../../api/lossless';
-import { MarkdownText } from '../../ui/markdown-text';
+import { MarkdownText } from '../../ui/markdown/markdown-text';
 import { Copy, Text } from '../../ui/parts';
 import css from './compare.module.css';
 import { besideTurns, leafText, leaves, turnsOf } from './readable';

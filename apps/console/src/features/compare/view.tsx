@@ -16,7 +16,8 @@ import {
   stampOf,
   useComparison,
   type useDatasetBaseline,
-  useRegressions,
+  type Steps,
+  useSteps,
   useRowPages,
   useSummary,
   useWorstRows,
@@ -141,12 +142,13 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
       gaps: others.map(({ id }) => uncompared(compared, comparison.baseline, id)),
     });
   const worse = focus && candidate && `${candidate.id}:worse:${focus.key}`;
-  const regressions = useRegressions(asked, worse, search.row);
-  const regress = (step: 1 | -1) =>
-    void regressions.find(step).then((row) => row && set({ row }, search.row !== undefined));
+  const neighbours = useSteps(asked, search.row);
+  const regressions = useSteps(asked, search.row, worse, worse !== undefined);
+  const go = (steps: Steps) => (step: 1 | -1) =>
+    void steps.find(step).then((row) => row && set({ row }, search.row !== undefined));
   useShortcuts({
-    n: worse === undefined ? undefined : () => regress(1),
-    p: worse === undefined ? undefined : () => regress(-1),
+    n: worse === undefined ? undefined : () => go(regressions)(1),
+    p: worse === undefined ? undefined : () => go(regressions)(-1),
   });
   const [first] = useRowPages(shownRows, data ? [0] : [], data ? stampOf(data) : 0);
   if (comparison.error && !data) {
@@ -262,11 +264,8 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
                 asked={asked}
                 example={search.row}
                 candidate={candidate?.id}
-                regressions={
-                  worse === undefined
-                    ? undefined
-                    : { ...regressions, step: regress }
-                }
+                rows={{ ...neighbours, step: go(neighbours) }}
+                regressions={worse === undefined ? undefined : { ...regressions, step: go(regressions) }}
                 onCandidate={(id) => set({ candidate: id }, true)}
                 onClose={() => set({ row: undefined })}
               />
@@ -344,7 +343,7 @@ function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | '
             <span key={key}>
               {place > 0 && ', '}
               <span className={verdict === 'better' ? css.up : css.down}>
-                {verdict === 'better' ? '▲' : '▼'} {verdict}
+                <span aria-hidden="true">{verdict === 'better' ? '▲' : '▼'}</span> {verdict}
               </span>{' '}
               on <Text>{key}</Text> ({signed(difference)})
             </span>

@@ -207,7 +207,7 @@ export function WebhookPage() {
             Status: <HookStatus hook={hook.data} />,
             Events: hook.data.event_types.join(', '),
             For: hook.data.description && <Text>{hook.data.description}</Text>,
-            'Failing since': hook.data.failing_since && <Time at={hook.data.failing_since} prose />,
+            'Failing since': hook.data.failing_since && <Time at={hook.data.failing_since} />,
             'Paused until': hook.data.paused_until && hook.data.paused_until.slice(0, 19).replace('T', ' '),
           }}
         />
@@ -315,7 +315,7 @@ function Attempts({ webhook, delivery }: { webhook: string; delivery: string }) 
       <ol>
         {found.data.attempts.map(({ number, at, latency_ms, status, error, response }) => (
           <li key={number}>
-            <b>Attempt {number}</b> <Time at={at} prose />, {latency_ms} ms: {status ?? 'no answer'}
+            <b>Attempt {number}</b> <Time at={at} />, {latency_ms} ms: {status ?? 'no answer'}
             {error && (
               <span className={css.bad}>
                 {' '}

@@ -4,12 +4,12 @@ import { answered, api, type Schemas } from '../../api/client';
 import { useEnded } from '../../api/held';
 import { Changes, type MemberChange } from '../../ui/changes';
 import { Dialog } from '../../ui/dialog';
-import { Form, SecretInput, TextArea, TextField } from '../../ui/form';
+import { Form, Reason, SecretInput, TextArea, TextField } from '../../ui/form';
 import { Button, Text } from '../../ui/parts';
 import { changesBetween, type Draft, draftOf, flat, nested, patchOf, rebased } from './change';
 import { readDeployment, useRefresh, writeHeaders } from './data';
 import css from './deployments.module.css';
-import { isStale, Plan, Reason } from './plans';
+import { isStale, Plan } from './plans';
 import type { Deployment, Shown } from './words';
 
 interface Member {

@@ -5,13 +5,12 @@ import { answered, answeredWhole, api, upload } from '../../api/client';
 import { late } from '../../ui/late';
 import { Dialog } from '../../ui/dialog';
 import { Drop, Drops } from '../../ui/drop';
-import { Form, TextField } from '../../ui/form';
+import { Form, Reason, TextField } from '../../ui/form';
 import { bytes, whole } from '../../ui/format';
 import { Skeleton, Text } from '../../ui/parts';
 import { useWorkspace, writeHeaders } from './data';
 import css from './deployments.module.css';
 import { MOST_PACKED, pack } from './pack';
-import { Reason } from './plans';
 import { chosenFolder, droppedEntry, type Entry, sourceFiles, type SourceFiles } from './source-files';
 import type { Deployment } from './words';
 

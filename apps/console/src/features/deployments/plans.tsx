@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { answered, api, ApiError, type Schemas } from '../../api/client';
 import { Changes } from '../../ui/changes';
 import { Dialog } from '../../ui/dialog';
-import { Form, TextField } from '../../ui/form';
+import { Form, Reason, TextField } from '../../ui/form';
 import { Copy, Problem, Skeleton, Text } from '../../ui/parts';
 import { useRefresh, useWorkspace, writeHeaders } from './data';
 import css from './deployments.module.css';
@@ -64,20 +64,6 @@ function useCarryOut(id: string, plan: { refetch(): unknown }, write: () => Prom
 /** True when a change was refused because the deployment has changed since. */
 export function isStale(error: Error | null): boolean {
   return error instanceof ApiError && error.status === 412;
-}
-
-/** The field for why; it is kept with the change. */
-export function Reason({ value, onChange }: { value: string; onChange: (text: string) => void }) {
-  return (
-    <TextField
-      label="Reason, kept in the history"
-      name="reason"
-      maxLength={1000}
-      value={value}
-      placeholder="1.14 was slow"
-      onChange={(event) => onChange(event.target.value)}
-    />
-  );
 }
 
 /** The same as a command; what a text holds cannot end its quotes. */

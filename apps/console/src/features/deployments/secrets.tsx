@@ -4,14 +4,13 @@ import { answered, api } from '../../api/client';
 import { useSession } from '../../api/session';
 import { Action } from '../../ui/action';
 import { Dialog } from '../../ui/dialog';
-import { Form } from '../../ui/form';
+import { Form, Reason } from '../../ui/form';
 import { List, Nothing } from '../../ui/list';
 import { Button, Text, Time } from '../../ui/parts';
 import { SecretValue } from '../../ui/secret-value';
 import { elements, useHistory, useRefresh } from './data';
 import css from './deployments.module.css';
 import { secretChanges } from './history';
-import { Reason } from './plans';
 import { actorOf, type Shown } from './words';
 
 const SHOWN_SECONDS = 30;

@@ -35,7 +35,7 @@ export function Settings({ deployment }: Shown) {
             Namespace: text(listener_config?.cluster_namespace),
             Agent: agent && text(`${agent.agent_id} in ${agent.environment}`),
             Address: text(config.custom_url),
-            Created: <Time at={created_at} prose />,
+            Created: <Time at={created_at} />,
           }}
         />
       </Section>

@@ -57,7 +57,7 @@ export function TimeTravel({ deployment, entries, query }: TravelProps) {
           {entry && (
             <>
               {' · '}
-              {titleOf(entry)} <Time at={entry.time} prose /> <span className={css.faint}>by</span>{' '}
+              {titleOf(entry)} <Time at={entry.time} /> <span className={css.faint}>by</span>{' '}
               <Text>{makerOf(entry)}</Text>
               {causeOf(entry) && (
                 <>

@@ -7,7 +7,6 @@ export type Experiment = Schemas['ListedExperiment'];
 const STORING_MS = 1500;
 const PAGE = 50;
 const MOST_KEYS = 8;
-const MOST_METADATA = 4;
 
 /** Which experiments, and in which order. */
 interface Wanted {
@@ -83,14 +82,19 @@ export function statisticsOf({ feedback_stats, session_feedback_stats }: Scored)
   return { ...session_feedback_stats, ...feedback_stats };
 }
 
-/** The score keys of experiments, those first that most of them have. */
-export function keysOf(sessions: readonly Scored[]): string[] {
+/** The score keys of experiments, those first that most of them have, and how many have each. */
+export function keyCounts(sessions: readonly Scored[]): [key: string, count: number][] {
   const counts = new Map<string, number>();
   for (const session of sessions) {
     for (const key of Object.keys(statisticsOf(session))) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  return [...counts]
-    .sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]))
+  return [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+}
+
+/** The score keys that a list shows by itself; of several datasets, only those that most of the experiments have. */
+export function keysOf(sessions: readonly Scored[], several = false): string[] {
+  return keyCounts(sessions)
+    .filter(([, count]) => !several || count * 2 >= sessions.length)
     .slice(0, MOST_KEYS)
     .map(([key]) => key);
 }
@@ -108,8 +112,7 @@ export function differing(sessions: readonly Pick<Session, 'extra'>[]): string[]
   const text = (session: Pick<Session, 'extra'>, name: string) => JSON.stringify(metadataOf(session)[name]);
   return names
     .filter((name) => sessions.every((session) => typeof metadataOf(session)[name] !== 'object'))
-    .filter((name) => new Set(sessions.map((session) => text(session, name))).size > 1)
-    .slice(0, MOST_METADATA);
+    .filter((name) => new Set(sessions.map((session) => text(session, name))).size > 1);
 }
 
 /** Half the width of the 95 % interval of a mean, undefined where there is none. */

@@ -1,5 +1,6 @@
 import type { Schemas } from '../../api/client';
 import { printLossless } from '../../api/lossless';
+import { List } from '../../ui/list';
 import { Text } from '../../ui/parts';
 import css from './experiments.module.css';
 
@@ -12,28 +13,23 @@ export function ExampleList({
   examples: readonly Pick<Schemas['Example'], 'id' | 'inputs' | 'outputs'>[];
 }) {
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label="Examples">
-      <table className={`${css.table} ${css.fixed}`}>
-        <thead>
-          <tr>
-            <th>Input</th>
-            <th>Reference</th>
-          </tr>
-        </thead>
-        <tbody>
-          {examples.map(({ id, inputs, outputs }) => (
-            <tr key={id}>
-              <td className={css.code}>
-                <Text>{preview(inputs)}</Text>
-              </td>
-              <td className={css.code}>
-                <Text>{preview(outputs)}</Text>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <List
+      label="Examples"
+      items={examples}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Input', kind: 'wide', cell: ({ inputs }) => <Preview of={inputs} /> },
+        { title: 'Reference', kind: 'wide', cell: ({ outputs }) => <Preview of={outputs} /> },
+      ]}
+    />
+  );
+}
+
+function Preview({ of }: { of: unknown }) {
+  return (
+    <span className={css.code}>
+      <Text>{preview(of)}</Text>
+    </span>
   );
 }
 

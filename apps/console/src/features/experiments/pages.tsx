@@ -1,7 +1,7 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { ErrorPage } from '../../ui/error-page';
-import { whole } from '../../ui/format';
-import { Tabs } from '../../ui/list';
+import { middle, whole } from '../../ui/format';
+import { List, Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { useDataset, useDatasets, useExamples } from './data';
 import { ExampleList } from './examples';
@@ -30,42 +30,30 @@ export function DatasetsPage() {
       {!datasets.data && !datasets.error && <Skeleton />}
       {datasets.data?.length === 0 && <FirstUpload />}
       {datasets.data && datasets.data.length > 0 && (
-        <div className={css.scroll} tabIndex={0} role="region" aria-label="Datasets">
-          <table className={css.table}>
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th className={css.number}>Examples</th>
-                <th className={css.number}>Experiments</th>
-                <th className={css.number}>Last experiment</th>
-                <th className={css.number}>Made</th>
-              </tr>
-            </thead>
-            <tbody>
-              {datasets.data.map(({ id, name, example_count, session_count, last_session_start_time, created_at }) => (
-                <tr key={id}>
-                  <td className={css.name}>
-                    <Link to="/o/$w/datasets/$dataset" params={{ w, dataset: id }}>
-                      <Text>{name}</Text>
-                    </Link>
-                  </td>
-                  <td className={css.number} data-label="Examples">
-                    {whole(example_count ?? 0)}
-                  </td>
-                  <td className={css.number} data-label="Experiments">
-                    {whole(session_count)}
-                  </td>
-                  <td className={css.number} data-label="Last experiment">
-                    {last_session_start_time ? <Time at={last_session_start_time} /> : '–'}
-                  </td>
-                  <td className={css.number} data-label="Made">
-                    <Time at={created_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <List
+          label="Datasets"
+          items={datasets.data}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Name',
+              kind: 'name',
+              cell: ({ id, name }) => (
+                <Link to="/o/$w/datasets/$dataset" params={{ w, dataset: id }} title={name}>
+                  <Text>{middle(name, 64)}</Text>
+                </Link>
+              ),
+            },
+            { title: 'Examples', kind: 'number', cell: ({ example_count }) => whole(example_count ?? 0) },
+            { title: 'Experiments', kind: 'number', cell: ({ session_count }) => whole(session_count) },
+            {
+              title: 'Last experiment',
+              kind: 'number',
+              cell: ({ last_session_start_time: last }) => (last ? <Time at={last} /> : '–'),
+            },
+            { title: 'Made', kind: 'number', cell: ({ created_at }) => <Time at={created_at} /> },
+          ]}
+        />
       )}
     </Page>
   );

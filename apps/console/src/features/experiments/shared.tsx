@@ -8,7 +8,7 @@ import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { differing, isStoring, keysOf, metadataOf, statisticsOf } from './data';
 import { ExampleList } from './examples';
 import css from './experiments.module.css';
-import { Mean } from './table';
+import { Mean } from './mean';
 
 const PAGE = 100;
 const FROM = '/public/$token/d';
@@ -79,6 +79,7 @@ function Experiments({ token }: { token: string }) {
         columns={[
           { title: 'Name', kind: 'name', cell: ({ name }) => <Text title={name}>{middle(name, 48)}</Text> },
           ...keysOf(sessions).map((key) => ({
+            id: `score:${key}`,
             title: key,
             kind: number,
             cell: (session: Session) =>

@@ -6,6 +6,7 @@ import { useMay } from '../../api/session';
 import { Action } from '../../ui/action';
 import { Dialog } from '../../ui/dialog';
 import { Choice, Form, TextField } from '../../ui/form';
+import { middle } from '../../ui/format';
 import { List, Section } from '../../ui/list';
 import { Button, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { SecretValue } from '../../ui/secret-value';
@@ -96,10 +97,15 @@ function Keys({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key: Api
       items={keys}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'For', kind: 'name', cell: ({ description, short_key }) => <Text>{description || short_key}</Text> },
+        {
+          title: 'For',
+          kind: 'name',
+          cell: ({ description, short_key }) => <Text title={description}>{middle(description || short_key, 40)}</Text>,
+        },
         { title: 'Key', cell: ({ short_key }) => <code>{short_key}</code> },
         {
           title: 'May',
+          kind: 'wide',
           cell: ({ scopes, organization }) => (
             <span className={css.quiet}>
               {scopes.join(', ')}
@@ -109,9 +115,10 @@ function Keys({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key: Api
         },
         {
           title: 'Made by',
-          kind: 'wide',
           cell: ({ made_by }) => (
-            <span className={css.quiet}>{made_by && <Text>{names.get(made_by) ?? 'another key'}</Text>}</span>
+            <span className={css.quiet} title={made_by ? names.get(made_by) : undefined}>
+              {made_by && <Text>{middle(names.get(made_by) ?? 'another key', 24)}</Text>}
+            </span>
           ),
         },
         {
@@ -244,7 +251,12 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </fieldset>
-        <Choice label={LABELS.expires_at} value={days} options={ENDS} onChange={(event) => setDays(event.target.value)} />
+        <Choice
+          label={LABELS.expires_at}
+          value={days}
+          options={ENDS}
+          onChange={(event) => setDays(event.target.value)}
+        />
       </Form>
     </Dialog>
   );

@@ -1,4 +1,5 @@
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { setWorkspace } from '../../api/client';
 import { useSession, useSigning } from '../../api/session';
 import { mayDiscard } from '../../ui/dirty';
@@ -19,6 +20,10 @@ export function Workspace() {
   const session = query.data;
   const navigate = useNavigate();
   const { signOut } = useSigning();
+  // On a phone, the places to go to are behind a button; whoever goes to one sees it.
+  const [isOpen, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  useEffect(() => setOpen(false), [pathname]);
   const leave = async () => {
     if (await mayDiscard()) await signOut();
   };
@@ -29,12 +34,12 @@ export function Workspace() {
       <a href="#content" className={css.skip}>
         Skip to the content
       </a>
-      <header className={css.bar}>
+      <header className={css.bar} data-open={isOpen}>
         <Link to="/o/$w/experiments" params={{ w }} className={css.home} aria-label="Fairlead, experiments">
           <Mark />
           <span>Fairlead</span>
         </Link>
-        <nav className={css.nav} aria-label="Pages">
+        <nav id="places" className={css.nav} aria-label="Pages">
           <Link to="/o/$w/experiments" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
             Experiments
           </Link>
@@ -58,8 +63,13 @@ export function Workspace() {
           </Link>
           <a href="/docs">API</a>
         </nav>
-        <div className={css.who}>
+        <span className={css.keyboard}>
           <Keyboard w={w} />
+          <Button className={css.menu} aria-expanded={isOpen} aria-controls="places" onClick={() => setOpen(!isOpen)}>
+            Menu
+          </Button>
+        </span>
+        <div className={css.who}>
           {session && session.workspaces.length > 1 ? (
             <select
               aria-label="Workspace"

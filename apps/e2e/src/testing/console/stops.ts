@@ -67,6 +67,8 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
       path: () => 'experiments',
       shows: /3 experiments in 1 dataset/,
       steps: {
+        columns: opens('Columns …'),
+        'columns closed': closes,
         ticked: {
           open: async (page) => {
             for (const box of await page.getByRole('checkbox').all()) await box.check();

@@ -47,7 +47,8 @@ it('reads headings, emphasis, code, lists, quotes and tables', () => {
 });
 
 it('keeps markup, links and pictures as text', () => {
-  const hostile = '<img src=x onerror=alert(1)> [go](javascript:alert(1)) ![x](http://a.example/x.png) <script>1</script>';
+  const hostile =
+    '<img src=x onerror=alert(1)> [go](javascript:alert(1)) ![x](http://a.example/x.png) <script>1</script>';
   const [paragraph] = parseMarkdown(hostile)!;
   expect(textOf([paragraph!])).toBe(
     '<img src=x onerror=alert(1)> go (javascript:alert(1)) picture x (http://a.example/x.png) <script>1</script>',
@@ -61,8 +62,20 @@ it('keeps markup, links and pictures as text', () => {
 const LONG = 1_000_000;
 const filled = (part: string) => part.repeat(LONG / part.length);
 const HOSTILE: Readonly<Record<string, string>> = {
-  ...{ brackets: filled('['), pictures: filled('!['), links: filled('[a]('), stars: filled('*'), open: filled('**a *b ') },
-  ...{ mixed: filled('*_'), closing: filled('a* b** '), ticks: filled('`a``b'), quotes: filled('>'), lists: filled('- ') },
+  ...{
+    brackets: filled('['),
+    pictures: filled('!['),
+    links: filled('[a]('),
+    stars: filled('*'),
+    open: filled('**a *b '),
+  },
+  ...{
+    mixed: filled('*_'),
+    closing: filled('a* b** '),
+    ticks: filled('`a``b'),
+    quotes: filled('>'),
+    lists: filled('- '),
+  },
   ...{ cells: filled('|'), rows: 'a|b\n-|-\n' + filled('x|y\n'), markup: filled('<a '), comments: filled('<!--') },
   ...{ entities: filled('&'), spaces: filled(' '), lines: filled('\n'), tabs: filled('\t'), headings: filled('# a\n') },
   ...{ underlined: filled('a\n=\n'), fences: filled('```\n'), numbers: filled('1. a\n'), lazy: filled('> a\nb\n') },

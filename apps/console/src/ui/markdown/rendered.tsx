@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useMemo } from 'react';
 import { parseMarkdown, MOST_CHARACTERS, type Piece } from './markdown';
-import { whole } from './format';
-import { LongText, Text } from './parts';
+import { whole } from '../format';
+import { LongText, Text } from '../parts';
 import css from './rendered.module.css';
 
 /** A text as the Markdown that it holds; as it is where that cannot be shown. */

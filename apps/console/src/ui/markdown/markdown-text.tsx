@@ -1,19 +1,19 @@
-import { type ReactNode, Suspense, useSyncExternalStore } from 'react';
-import { late } from './late';
-import { Button, LongText } from './parts';
+import { Suspense, useSyncExternalStore } from 'react';
+import { late } from '../late';
+import { Button, LongText } from '../parts';
 
 const NAME = 'fairlead.markdown';
 const listeners = new Set<() => void>();
 
+// The texts stay as they are where this does not arrive, and the switch says so, once.
 const Rendered = late(
   async () => (await import('./rendered')).Rendered,
-  ({ text, children }: { text: string; children: ReactNode }) => (
-    <>
-      {children}
-      <LongText>{text}</LongText>
-    </>
-  ),
+  ({ text }: { text: string }) => <LongText>{text}</LongText>,
 );
+const Arrival = late(async () => {
+  await import('./rendered');
+  return () => null;
+});
 
 /** True when texts are shown as the Markdown that they hold, as was chosen in this tab. */
 function useRendered(): boolean {
@@ -29,9 +29,12 @@ export function MarkdownSwitch() {
     for (const listener of listeners) listener();
   };
   return (
-    <Button kind="quiet" title={isRendered ? 'Show texts as they are' : 'Show texts as Markdown'} onClick={turn}>
-      {isRendered ? 'Raw' : 'Rendered'}
-    </Button>
+    <>
+      <Button title={isRendered ? 'Show texts as they are' : 'Show texts as Markdown'} onClick={turn}>
+        {isRendered ? 'Raw' : 'Rendered'}
+      </Button>
+      <Suspense>{isRendered && <Arrival />}</Suspense>
+    </>
   );
 }
 
