@@ -7,6 +7,7 @@ export { MemberNames, NamedMembers } from './json/json-members';
 export { elementSlices, isNothing, memberSlices, present, stringEnd, stringValue } from './json/json-slices';
 export { copiedFields, CopyRows, encodedFields } from './payloads/copy-rows';
 export { PayloadDraft } from './payloads/payload-draft.store';
+export { blocksOf, frameOf } from './payloads/payload-frames';
 export { PayloadStore, readWithin } from './payloads/payload.store';
 export { BLOCK_BYTES, inRing, paced, RING_BLOCKS } from './payloads/upload-blocks';
 export { uuidBytes } from './payloads/uuid-bytes';

@@ -1,7 +1,7 @@
 import { PayloadStore } from '@fairlead/blobs';
 import type { MigrationClass } from '@fairlead/postgres';
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import { PersistRuns, runsEntities } from '@fairlead/runs';
+import { LiveRuns, PersistRuns, RunBatches, runsEntities } from '@fairlead/runs';
 import { datasetsEntities, LoggedDatasets } from '@fairlead/datasets';
 import * as experimentTables from './migrations/experiment-tables';
 import * as payloadTables from './migrations/payload-tables';
@@ -29,10 +29,11 @@ export function experimentsReadModel(store: EventStore, { tables, handlers }: Ab
       ...['feedback_configs', 'feedback_changes', 'dataset_versions', 'dataset_tags', ...tables],
       ...['replaced_runs', 'replaced_feedback'],
     ],
-    notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes'],
+    notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes', 'stored_run_batches'],
     projections: (pool) => [
       experimentsView(handlers),
       new PersistRuns(store, pool, new PayloadStore(pool), new LoggedDatasets(store)),
+      new LiveRuns(store, pool, new RunBatches(pool)),
     ],
   };
 }

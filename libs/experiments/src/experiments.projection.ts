@@ -1,4 +1,5 @@
 import { categoryOf, idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { LOCKS } from '@fairlead/postgres';
 import type { PoolClient } from 'pg';
 import {
   applyFeedbackAdded,
@@ -51,6 +52,7 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
   name: EXPERIMENTS_VIEW,
   categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', ...above.keys(), 'tenant'],
   async handle(events, tx) {
+    await lockAwaited(events, tx);
     const fedBack: Sessions = new Map();
     const running: Sessions = new Map();
     const stored: Sessions = new Map();
@@ -70,6 +72,7 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
         continue;
       }
       if (event.type === 'RunsReceived') {
+        if (event.data.batch) continue;
         const tenant = await workspaceOf(tx, event, 'sessions');
         for (const session of await applyRunsReceived(event, tenant, tx)) running.set(session, tenant);
         continue;
@@ -88,6 +91,17 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
     for (const [session, tenant] of fedBack) await refreshFeedbackStats(tx, tenant, session);
   },
 });
+
+/**
+ * Waits for those who store runs of the workspaces in which feedback begins to wait for its run: one of both sees the
+ * other. The locks are taken before any row is changed, and in one order, so that no two transactions wait for each other.
+ */
+async function lockAwaited(events: readonly Recorded[], tx: PoolClient): Promise<void> {
+  const awaited = events.filter(({ type }) => type === 'FeedbackAwaited');
+  const workspaces = new Set(awaited.flatMap(({ metadata }) => metadata.tenant ?? []));
+  for (const workspace of [...workspaces].sort())
+    await tx.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCKS.awaitedFeedback, workspace]);
+}
 
 const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackAdded', 'FeedbackChanged', 'FeedbackDeleted']);
 

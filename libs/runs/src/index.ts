@@ -7,7 +7,7 @@ export { LocalChecker, type UploadChecker } from './bodies/upload-checker';
 export { type Header, uploadSchema } from './bodies/upload-schema';
 export { UploadThread } from './bodies/upload-thread.service';
 export { IdTaken, LimitExceeded, REPLAY_MS } from './bodies/upload.errors';
-export { EXPERIMENTS_VIEW } from './common/experiments-view';
+export { EXPERIMENTS_VIEW, EXPERIMENTS_VIEWS } from './common/experiments-view';
 export { compileFilter, metadataFamily, type Vocabulary } from './common/filter-sql';
 export { experimentId, newDatasetId, numberedIds, tracingProjectId } from './common/ids';
 export { digestOf, type OpaqueBody, readBytes, readJson, readOpaqueBody } from './common/opaque-body.schema';
@@ -59,7 +59,9 @@ export {
   placesOf,
 } from './persist/fill-targets.queries';
 export { NamedDatasets } from './persist/named-datasets';
+export { LiveRuns } from './persist/live-runs.consumer';
 export { PersistRuns } from './persist/persist-runs.consumer';
+export { RunBatches } from './persist/run-batches.store';
 export { answer, batches, pieces, type Sized } from './persist/pieces';
 export { RefusedItems } from './refused/refused-items.store';
 export { decodeCursor } from './run/run-cursor';

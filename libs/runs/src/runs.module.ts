@@ -22,8 +22,10 @@ import { LiveRunsThread } from './intake/langsmith/live-runs-thread.service';
 import { LiveRunsController } from './intake/langsmith/live-runs.controller';
 import { Attachments, PublicUrl } from './persist/attachments.service';
 import { NamedDatasets } from './persist/named-datasets';
+import { LiveRuns } from './persist/live-runs.consumer';
 import { PayloadSweeper } from './persist/payload-sweeper.worker';
 import { PersistRuns } from './persist/persist-runs.consumer';
+import { RunBatches } from './persist/run-batches.store';
 import { RefusedItemsController } from './refused/refused-items.controller';
 import { RefusedItems } from './refused/refused-items.store';
 import { ReplacedRunsController } from './run/replaced-runs.controller';
@@ -59,6 +61,7 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     const shared = [
       { provide: ExperimentLimits, useValue: new ExperimentLimits(limits) },
       { provide: PayloadStore, inject: [Pool], useFactory: (pool: Pool) => new PayloadStore(pool) },
+      { provide: RunBatches, inject: [Pool], useFactory: (pool: Pool) => new RunBatches(pool) },
       { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },
       Attachments,
       RefusedItems,
@@ -74,6 +77,7 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
         { provide: NamedComparisons, useClass: known.comparisons },
         { provide: NamedDatasets, useClass: known.datasets },
         AwaitedFeedback,
+        LiveRuns,
         LiveRunsThread,
         PayloadSweeper,
         PersistRuns,
@@ -88,7 +92,9 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     private readonly sessions: SessionCommands,
     private readonly payloads: PayloadStore,
     private readonly pool: Pool,
+    private readonly batches: RunBatches,
     private readonly persistRuns: PersistRuns,
+    private readonly liveRuns: LiveRuns,
     private readonly awaitedFeedback: AwaitedFeedback,
     private readonly uploadThread: UploadThread,
     private readonly runsThread: LiveRunsThread,
@@ -103,6 +109,7 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     };
     this.removals.register('experiments', 'system:experiments', [sessions], (tenant) => this.removePayloads(tenant));
     this.followers.register(this.persistRuns);
+    this.followers.register(this.liveRuns);
     this.followers.register(this.awaitedFeedback);
     this.followers.register(this.sweeper.deletedUploads);
   }
@@ -124,7 +131,7 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     for (const id of payloads) await this.payloads.remove(tenant, id, new Date(Date.now() + 60_000));
     await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
     await this.pool.query('delete from payload_datasets where tenant_id = $1', [tenant]);
-    return payloads.length;
+    return payloads.length + (await this.batches.deleteSome(tenant));
   }
 
   private async ids(table: 'sessions' | 'payloads', tenant: string, limit: number): Promise<string[]> {

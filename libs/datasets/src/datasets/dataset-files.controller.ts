@@ -4,7 +4,7 @@ import { type Infer, note, object, optional, str } from '@fairlead/schema';
 import { applyDecorators, Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { EXPERIMENTS_VIEW, found, Id } from '@fairlead/runs';
+import { EXPERIMENTS_VIEWS, found, Id } from '@fairlead/runs';
 import { fileLines, type FileFormat } from './file-lines';
 import { versionAt } from './dataset-versions.queries';
 import { findDataset } from './datasets.queries';
@@ -22,7 +22,7 @@ const JSON_LINES = { 200: { content: { 'application/jsonl': str() } }, 404: NONE
 function File(format: FileFormat, summary: string, content: string) {
   return applyDecorators(
     Get(format),
-    Scope('read', { views: [EXPERIMENTS_VIEW] }),
+    Scope('read', { views: EXPERIMENTS_VIEWS }),
     Describe({ summary, description: `${content} ${ORDER}`, gives: ['Content-Disposition'] }),
   );
 }

@@ -32,7 +32,7 @@ import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import {
   digestOf,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   found,
   Id,
   idPath,
@@ -81,7 +81,7 @@ export class DatasetWritesController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Create a dataset',
     description:
@@ -111,7 +111,7 @@ export class DatasetWritesController {
   @Post('upload')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Create a dataset from a CSV file',
     description:
@@ -148,7 +148,7 @@ export class DatasetWritesController {
 
   @Patch(':dataset_id')
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Change a dataset',
     description: 'Members that are left out or null stay as they are.',
@@ -189,7 +189,7 @@ export class DatasetWritesController {
   }
 
   @Put(':dataset_id/baseline')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Idempotent()
   @Describe({
     summary: 'Choose the baseline of a dataset',
@@ -208,7 +208,7 @@ export class DatasetWritesController {
   }
 
   @Put(':dataset_id/tags')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Idempotent()
   @Describe({
     summary: 'Tag a version of a dataset',

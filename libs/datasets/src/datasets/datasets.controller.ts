@@ -14,7 +14,7 @@ import { datetime, type Infer, list, note, object, optional, str, uuid } from '@
 import { Controller, Delete, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { array, EXPERIMENTS_VIEW, found, Id, JSON_TEXT, pageOf100, searchedObject } from '@fairlead/runs';
+import { array, EXPERIMENTS_VIEWS, found, Id, JSON_TEXT, pageOf100, searchedObject } from '@fairlead/runs';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
 import { datasetsQuery } from './datasets-body';
 import { countDatasets, findDataset, requireDataset, listDatasets, listSplits } from './datasets.queries';
@@ -46,7 +46,7 @@ export class DatasetsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, compressed: true })
   @Describe({ summary: 'List datasets', takes: ['If-None-Match'], gives: ['ETag', 'X-Pagination-Total'] })
   @Answers({ 200: asText(list(dataset)), 304: null })
   async list(
@@ -61,7 +61,7 @@ export class DatasetsController {
 
   @Get(':dataset_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get a dataset' })
   @Answers({ 200: asText(dataset) })
   async one(@Context() context: CommandContext, @Id('dataset_id') id: string): Promise<string> {
@@ -69,7 +69,7 @@ export class DatasetsController {
   }
 
   @Delete(':dataset_id')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Delete a dataset with its experiments', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async delete(@Context() context: CommandContext, @Id('dataset_id') id: string) {
@@ -79,7 +79,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/versions')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'List the versions of a dataset',
     description: 'The newest first; of one example alone when `example` names it.',
@@ -96,7 +96,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/version')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get the version of a dataset at a time' })
   @Answers({ 200: asText(datasetVersion) })
   async version(
@@ -112,7 +112,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/versions/diff')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Compare two versions of a dataset',
     description: 'Each version is a time or a tag, `latest` for the newest.',
@@ -131,7 +131,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/splits')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'List the splits of a dataset' })
   @Answers({ 200: asText(list(str())) })
   async splits(

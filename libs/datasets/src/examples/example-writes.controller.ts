@@ -32,7 +32,7 @@ import { Pool } from 'pg';
 import {
   Attachments,
   digestOf,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   found,
   Id,
   idPath,
@@ -114,7 +114,7 @@ export class ExampleWritesController {
   @Post('examples')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Create an example', body: exampleCreate, takes: ['x-reason', 'Idempotency-Key'] })
   @Answers({ 200: asText(example), 404: 'There is no such dataset or run.', 409: 'The id is in use.' })
   async create(
@@ -134,7 +134,7 @@ export class ExampleWritesController {
 
   @Post('examples/bulk')
   @HttpCode(200)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Create examples of one dataset',
     description: 'All of them or none.',
@@ -163,7 +163,7 @@ export class ExampleWritesController {
 
   @Post('platform/datasets/:dataset_id/examples')
   @HttpCode(201)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Create examples in parts', description: PARTS, ...FORM })
   @Answers({ 201: changedExamples, 404: 'There is no such dataset or run.', 409: 'An id is in use.' })
   async createParts(
@@ -183,7 +183,7 @@ export class ExampleWritesController {
   }
 
   @Patch('platform/datasets/:dataset_id/examples')
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Change examples in parts',
     description: `${PARTS} \`<id>.attachments_operations\` names attachments to \`rename\` and to \`retain\`; others are taken away.`,
@@ -206,7 +206,7 @@ export class ExampleWritesController {
   }
 
   @Patch('platform/datasets/:dataset_id/examples/metadata')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Idempotent()
   @Describe({
     summary: 'Change lists in the metadata of examples',
@@ -225,7 +225,7 @@ export class ExampleWritesController {
   }
 
   @Put('datasets/:dataset_id/splits')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Idempotent()
   @Describe({ summary: 'Put examples into a split of a dataset, or take them out', takes: ['x-reason'] })
   @Answers({ 200: removed })
@@ -241,7 +241,7 @@ export class ExampleWritesController {
   }
 
   @Patch('examples/bulk')
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Change examples of one dataset',
     description: 'All of them or none.',
@@ -259,7 +259,7 @@ export class ExampleWritesController {
   }
 
   @Patch('examples/:example_id')
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Change an example',
     description: 'Members that are left out or null stay as they are.',
@@ -281,7 +281,7 @@ export class ExampleWritesController {
   }
 
   @Delete('examples')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Delete examples',
     description: 'Later versions do not have them; those of one dataset go together.',
@@ -298,7 +298,7 @@ export class ExampleWritesController {
 
   @Post('platform/datasets/examples/delete')
   @HttpCode(200)
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Delete examples that a body names',
     description: 'As DELETE /examples. Earlier versions cannot be taken away.',
@@ -316,7 +316,7 @@ export class ExampleWritesController {
   }
 
   @Delete('examples/:example_id')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Delete an example',
     description: 'Later versions of its dataset do not have it.',

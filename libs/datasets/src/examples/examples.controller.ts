@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import {
   Attachments,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   found,
   Id,
   JSON_TEXT,
@@ -74,7 +74,7 @@ export class ExamplesController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'List examples' })
   @Answers({ 200: asText(list(example)), 404: 'There is no such version.' })
   async list(
@@ -87,7 +87,7 @@ export class ExamplesController {
 
   @Get('count')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Count examples' })
   @Answers({ 200: asText(int()), 404: 'There is no such version.' })
   async count(@Context() context: CommandContext, @Query(countQuery) asked: Infer<typeof countQuery>): Promise<string> {
@@ -96,7 +96,7 @@ export class ExamplesController {
 
   @Get(':example_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get an example' })
   @Answers({ 200: asText(example) })
   async one(

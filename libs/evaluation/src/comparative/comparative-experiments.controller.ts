@@ -34,7 +34,7 @@ import { removed, requireDataset } from '@fairlead/datasets';
 import {
   array,
   digestOf,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   found,
   Id,
   JSON_TEXT,
@@ -82,7 +82,7 @@ export class ComparativeExperimentsController {
 
   @Get(':dataset_id/comparative')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [comparativeExperimentsView.name, EXPERIMENTS_VIEW] })
+  @Scope('read', { views: [comparativeExperimentsView.name, ...EXPERIMENTS_VIEWS] })
   @Describe({ summary: 'List the named comparisons on a dataset' })
   @Answers({ 200: asText(list(listedComparativeExperiment)) })
   async list(
@@ -97,7 +97,7 @@ export class ComparativeExperimentsController {
   @Post('comparative')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [comparativeExperimentsView.name, EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: [comparativeExperimentsView.name, ...EXPERIMENTS_VIEWS] })
   @Describe({ summary: 'Name a comparison', body: createBody, takes: ['x-reason', 'Idempotency-Key'] })
   @Answers({
     200: asText(comparativeExperiment),

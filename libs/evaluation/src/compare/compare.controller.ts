@@ -18,7 +18,7 @@ import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import type { ScoreDirections } from '@fairlead/datasets';
-import { EXPERIMENTS_VIEW, Id, oneOrMany } from '@fairlead/runs';
+import { EXPERIMENTS_VIEWS, Id, oneOrMany } from '@fairlead/runs';
 import * as answers from './compare.answers.schema';
 import { csvExport, jsonLines } from './compare-export.queries';
 import { comparisonJson, summaryJson } from './compare-json';
@@ -79,7 +79,7 @@ export class CompareController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, compressed: true, strict: true })
   @Describe({
     summary: 'Compare experiments',
     description:
@@ -102,7 +102,7 @@ export class CompareController {
   }
 
   @Get('distributions')
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, compressed: true, strict: true })
   @Describe({
     summary: 'Get how the scores of a key are distributed',
     description:
@@ -126,7 +126,7 @@ export class CompareController {
   }
 
   @Get('export')
-  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, strict: true })
   @Describe({
     summary: 'Export an experiment or a comparison',
     description:
@@ -151,7 +151,7 @@ export class CompareController {
 
   @Post('gate')
   @HttpCode(200)
-  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, strict: true })
   @Describe({
     summary: 'Pass or fail experiments',
     description:

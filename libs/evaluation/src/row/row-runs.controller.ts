@@ -1,6 +1,6 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope } from '@fairlead/api';
 import { requireDataset } from '@fairlead/datasets';
-import { EXPERIMENTS_VIEW } from '@fairlead/runs';
+import { EXPERIMENTS_VIEWS } from '@fairlead/runs';
 import { csv, type Infer, note, object, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -26,7 +26,7 @@ export class RowRunsController {
   constructor(private readonly pool: Pool) {}
 
   @Get(':example_id')
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, compressed: true, strict: true })
   @Describe({
     summary: 'Get a row of a comparison run by run',
     description:

@@ -23,7 +23,7 @@ import {
   Attachments,
   batches,
   decodeCursor,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   findRunPage,
   Id,
   JSON_TEXT,
@@ -120,7 +120,7 @@ export class RunsV2Controller {
   @Post('runs/query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Query runs (second version)',
     description: 'Members are those of `selects`. Pages follow `next_cursor`.',
@@ -139,7 +139,7 @@ export class RunsV2Controller {
 
   @Get('runs/:run_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get a run (second version)' })
   @Answers({ 200: asText(runV2) })
   async one(
@@ -160,7 +160,7 @@ export class RunsV2Controller {
   @Post('datasets/:dataset_id/experiment-runs')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get the runs of experiments side by side (second version)' })
   @Answers({ 200: asText(experimentRuns) })
   async experiments(

@@ -14,7 +14,7 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
-import { EXPERIMENTS_VIEW, Id, pageOf100 } from '@fairlead/runs';
+import { EXPERIMENTS_VIEWS, Id, pageOf100 } from '@fairlead/runs';
 import { HIDEABLE, type Hideable, LINK_KINDS } from './share';
 import { ShareCommands } from './share.commands';
 import { ShareQueries } from './share.queries';
@@ -65,7 +65,7 @@ const links = object('ShareLinks', {
   offset: note(int(), 'Value for `offset` to get the next page.'),
 });
 const page = object(pageOf100);
-const OPTIONS = { views: [EXPERIMENTS_VIEW], strict: true };
+const OPTIONS = { views: EXPERIMENTS_VIEWS, strict: true };
 
 @Area('Sharing')
 @Controller('v1/shares')

@@ -4,7 +4,7 @@ import { Controller, Delete, Get, HttpCode, Post, Put, Req, Res } from '@nestjs/
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { removed, requireDataset } from '@fairlead/datasets';
-import { EXPERIMENTS_VIEW, found, Id } from '@fairlead/runs';
+import { EXPERIMENTS_VIEWS, found, Id } from '@fairlead/runs';
 import { ShareCommands } from './share.commands';
 import { ShareQueries } from './share.queries';
 
@@ -23,7 +23,7 @@ const sharedDataset = object('SharedDataset', {
   share_token,
 });
 const token = object('ShareToken', { share_token });
-const VIEWS = { views: [EXPERIMENTS_VIEW] };
+const VIEWS = { views: EXPERIMENTS_VIEWS };
 
 @Area('Sharing')
 @Controller()

@@ -5,7 +5,7 @@ import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { csvLine } from '@fairlead/datasets';
-import { Attachments, batches, EXPERIMENTS_VIEW, Id, JSON_TEXT, pieces } from '@fairlead/runs';
+import { Attachments, batches, EXPERIMENTS_VIEWS, Id, JSON_TEXT, pieces } from '@fairlead/runs';
 import { exampleIdAt } from '../compare/score-table';
 import { type Comparison, Comparisons } from '../compare/comparisons.service';
 import { exampleWithRuns, feedbackDelta } from './compared-runs.answers.schema';
@@ -60,7 +60,7 @@ export class ComparisonViewController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get examples with their runs side by side' })
   @Answers({ 200: { content: { 'application/json': list(exampleWithRuns), 'text/csv': str() } } })
   async view(
@@ -83,7 +83,7 @@ export class ComparisonViewController {
 
   @Post('delta')
   @HttpCode(200)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'List the examples that got better and worse on a key',
     description: 'The largest changes first.',

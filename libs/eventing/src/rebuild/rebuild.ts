@@ -98,10 +98,11 @@ export class Rebuild {
     this.signal?.throwIfAborted();
     await this.own();
     await this.createTables();
-    for (const projection of this.projections) await this.catchUp(projection, await this.store.head());
+    await this.reach(await this.store.head());
     for (const table of this.tables) await this.shadow.query(`analyze ${this.schema}.${table}`);
   }
 
+  /** Fills the copy with everything up to a position: later projections find the rows of earlier ones. */
   async reach(position: bigint): Promise<void> {
     for (const projection of this.projections) await this.catchUp(projection, position);
   }
@@ -281,11 +282,12 @@ export class Rebuild {
 
   private async pausingLive(work: (tx: PoolClient) => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      for (const projection of this.projections) {
-        const { position = 0n } = this.reached.get(projection.name) ?? {};
-        const head = await this.store.head();
-        if (head - position > NEAR * this.store.stride || position === 0n) await this.catchUp(projection, head);
-      }
+      const head = await this.store.head();
+      const isFar = this.projections.some(({ name }) => {
+        const { position = 0n } = this.reached.get(name) ?? {};
+        return head - position > NEAR * this.store.stride || position === 0n;
+      });
+      if (isFar) await this.reach(head);
       // A lock that was lost with its connection may be another's by now.
       await this.owner!.query('select 1');
       try {

@@ -183,3 +183,32 @@ export class WorkspaceStatistics1764900059000 extends Migration {
     'analyze runs (tenant_id, session_id), feedback (tenant_id, session_id), examples (tenant_id, dataset_id)',
   ];
 }
+
+/**
+ * Runs that are sent while they happen, beside the log, and those of them whose runs are in the tables. Their follower
+ * begins where the view of experiments is: earlier events have their runs in themselves.
+ */
+export class RunBatches1764900061000 extends Migration {
+  readonly statements = [
+    `create table run_batches (
+        tenant_id uuid not null,
+        session_id uuid not null,
+        sha256 text not null,
+        bytes integer not null,
+        kept_at timestamptz not null default now(),
+        data bytea not null,
+        primary key (tenant_id, session_id, sha256)
+      )`,
+    // It is compressed already.
+    'alter table run_batches alter column data set storage external',
+    'create index run_batches_by_time on run_batches (kept_at)',
+    `create table stored_run_batches (
+        tenant_id uuid not null,
+        session_id uuid not null,
+        sha256 text not null,
+        primary key (tenant_id, session_id, sha256)
+      )`,
+    `insert into checkpoints (name, "position") select 'live-runs', "position" from checkpoints
+      where name = 'experiments-view' on conflict do nothing`,
+  ];
+}

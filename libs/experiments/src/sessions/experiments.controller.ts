@@ -3,7 +3,7 @@ import { BadRequest, type Infer, int, note, object, optional, refine, str, uuid 
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { array, EXPERIMENTS_VIEW, JSON_TEXT, oneOrMany, searchedObject } from '@fairlead/runs';
+import { array, EXPERIMENTS_VIEWS, JSON_TEXT, oneOrMany, searchedObject } from '@fairlead/runs';
 import { experiments } from './sessions.answers.schema';
 import { EXPERIMENT_ORDERS, listExperiments, SCORE_OPERATORS } from './sessions.queries';
 
@@ -45,7 +45,7 @@ export class ExperimentsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, compressed: true, strict: true })
   @Describe({
     summary: 'List the experiments of all datasets',
     description: 'With the name of the dataset, the number of all that match, and the datasets that they are on.',

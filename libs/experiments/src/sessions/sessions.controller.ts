@@ -37,7 +37,7 @@ import { v4 as newId } from 'uuid';
 import {
   array,
   digestOf,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   found,
   Id,
   idPath,
@@ -159,7 +159,7 @@ export class SessionsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW], compressed: true, programs: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, compressed: true, programs: true })
   @Describe({
     summary: 'List sessions: experiments and tracing projects',
     takes: ['If-None-Match'],
@@ -180,7 +180,7 @@ export class SessionsController {
 
   @Get(':session_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get a session with its statistics', takes: ['If-None-Match'], gives: ['ETag'] })
   @Answers({ 200: asText(session), 304: null })
   async one(
@@ -195,7 +195,7 @@ export class SessionsController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Create a session',
     description: 'With `upsert`, one that has this name is changed instead.',
@@ -239,7 +239,7 @@ export class SessionsController {
 
   @Patch(':session_id')
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Change a session', path: sessionPath, body: patchBody, takes: ['x-reason', 'Idempotency-Key'] })
   @Answers({ 200: asText(plainSession), 409: 'There is a session of this name.' })
   async patch(

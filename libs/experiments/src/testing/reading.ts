@@ -27,10 +27,12 @@ import {
   Attachments,
   AwaitedFeedback,
   ExperimentLimits,
+  LiveRuns,
   LiveRunsThread,
   NamedComparisons,
   PublicUrl,
   RefusedItems,
+  RunBatches,
   RunsModule,
   SessionCommands,
   UploadThread,
@@ -118,6 +120,7 @@ export async function startReading(
       LiveRunsThread,
       UploadThread,
       { provide: PayloadStore, inject: [Pool], useFactory: (pool: Pool) => new PayloadStore(pool) },
+      { provide: RunBatches, inject: [Pool], useFactory: (pool: Pool) => new RunBatches(pool) },
       { provide: PublicUrl, useValue: new PublicUrl() },
       RefusedItems,
       Attachments,
@@ -126,6 +129,7 @@ export async function startReading(
       DatasetCommands,
       SessionCommands,
       AwaitedFeedback,
+      LiveRuns,
       Followers,
       Workspaces,
       Consistency,
@@ -134,9 +138,8 @@ export async function startReading(
     ],
   })
   class ReadingModule {
-    constructor(followers: Followers, awaited: AwaitedFeedback) {
-      for (const projection of projections) followers.register(projection);
-      followers.register(awaited);
+    constructor(followers: Followers, awaited: AwaitedFeedback, liveRuns: LiveRuns) {
+      for (const projection of [...projections, awaited, liveRuns]) followers.register(projection);
     }
   }
 

@@ -9,7 +9,7 @@ import {
   type ExperimentEvent,
   type ExperimentFilled,
   experimentModel,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   fill,
   REPLAY_MS,
   SessionCommands,
@@ -126,7 +126,7 @@ export class Fills {
     { fills, datasetId, dataset }: Found,
     { upload: { header, rows }, sha256, bytes }: Received,
   ): Promise<Recorded<ExperimentFilled> | undefined> {
-    await this.consistency.upToDate(caller.tenantId, [EXPERIMENTS_VIEW]);
+    await this.consistency.upToDate(caller.tenantId, EXPERIMENTS_VIEWS);
     const held = await findHoldings(this.pool, caller.tenantId, datasetId);
     const data: ExperimentFilled['data'] = {
       number: fills.length + 1,

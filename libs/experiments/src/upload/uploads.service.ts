@@ -16,7 +16,7 @@ import {
   type ExperimentEvent,
   experimentId,
   experimentModel,
-  EXPERIMENTS_VIEW,
+  EXPERIMENTS_VIEWS,
   type ExperimentUploaded,
   IdTaken,
   REPLAY_MS,
@@ -159,7 +159,7 @@ export class Uploads {
 
   /** Content of a dataset, as lists show it once they know that the experiment has been put there. */
   private async holdings({ id }: Joined, tenant: string): Promise<DatasetHoldings | undefined> {
-    await this.consistency.upToDate(tenant, [EXPERIMENTS_VIEW]);
+    await this.consistency.upToDate(tenant, EXPERIMENTS_VIEWS);
     return findHoldings(this.pool, tenant, id);
   }
 

@@ -13,6 +13,11 @@ export const LOCKS = {
   indexBuilds: 4_600_003,
   /** Held while earlier rows get their workspace. */
   workspaceFill: 4_600_004,
+  /**
+   * First half; the second one is the workspace. Shared by those who store runs, so that feedback which waits for a run
+   * does not miss it.
+   */
+  awaitedFeedback: 4_600_005,
   /** Held by each append to the log until its commit; the function `append_events` names the number as well. */
   append: 7_238_811_045,
 } as const;

@@ -2,14 +2,13 @@ import { Away, EventStore, Followers, idOf, type Projection, type Recorded } fro
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { type FeedbackAdded, type FeedbackAwaited, type RunsReceived, sessionStream } from '../session/experiment';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../session/experiment';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 
 /** Time for which it waits until the runs of a batch are stored (ms). */
 const STORED_MS = 5000;
 
 interface Told {
-  readonly tenant_id: string;
   readonly data: string;
   readonly session_id: string;
 }
@@ -33,41 +32,45 @@ export class AwaitedFeedback implements Projection {
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
     const awaited = events.filter(({ type }) => type === 'FeedbackAwaited') as Recorded<FeedbackAwaited>[];
-    const received = events.filter(({ type }) => type === 'RunsReceived') as Recorded<RunsReceived>[];
     for (const { metadata, data } of awaited) {
       await tx.query(
         'insert into untold_feedback (tenant_id, run_id, id, data) values ($1, $2, $3, $4) on conflict do nothing',
         [metadata.tenant, data.run_id, data.id, JSON.stringify(data)],
       );
     }
-    if (!(await tx.query('select 1 from untold_feedback limit 1')).rowCount) return;
+    const workspaces = new Set(events.flatMap(({ metadata }) => metadata.tenant ?? []));
+    const { rows: waiting } = await tx.query<{ tenant: string }>(
+      'select distinct tenant_id as tenant from untold_feedback where tenant_id = any($1::uuid[])',
+      [[...workspaces]],
+    );
     const removed = events.filter(({ type }) => type === 'TenantRemoved').map(({ stream }) => idOf(stream));
     if (removed.length > 0) await tx.query('delete from untold_feedback where tenant_id = any($1::uuid[])', [removed]);
+    if (waiting.length === 0) return;
     const position = events.at(-1)!.position;
-    if (!(await this.followers.passed(position, [EXPERIMENTS_VIEW], STORED_MS)))
-      throw new Away(`${EXPERIMENTS_VIEW} has not stored the runs yet.`);
-    const waiting = awaited.map(({ data }) => data.run_id);
-    const runs = received.flatMap(({ data }) => data.runs.map(({ id }) => id));
-    const known = [...waiting, ...runs];
-    const uploads = events.filter(({ type }) => type === 'RunsPersisted').map(({ stream }) => idOf(stream));
+    if (!(await this.followers.passed(position, EXPERIMENTS_VIEWS, STORED_MS)))
+      throw new Away('The runs are not stored yet.');
+    for (const { tenant } of waiting) await this.tell(tenant, tx);
+  };
+
+  /** Records the feedback of a workspace that is shown by now. */
+  private async tell(tenant: string, tx: PoolClient): Promise<void> {
     const { rows } = await tx.query<Told>(
       `delete from untold_feedback u using feedback f
-       where (u.run_id = any($1::uuid[]) or f.session_id = any($2::uuid[])) and f.id = u.id and f.tenant_id = u.tenant_id
-       returning u.tenant_id, u.data, f.session_id`,
-      [known, uploads],
+       where u.tenant_id = $1 and f.tenant_id = $1 and f.id = u.id returning u.data, f.session_id`,
+      [tenant],
     );
     // What does not wait for its run any more and is not there either was deleted with its session.
     await tx.query(
-      `delete from untold_feedback u where u.run_id = any($1::uuid[]) and not exists (
-         select from awaited_feedback a where (a.tenant_id, a.run_id, a.id) = (u.tenant_id, u.run_id, u.id))
-       and not exists (select from feedback f where f.id = u.id and f.tenant_id = u.tenant_id)`,
-      [known],
+      `delete from untold_feedback u where u.tenant_id = $1 and not exists (
+         select from awaited_feedback a where a.tenant_id = $1 and (a.run_id, a.id) = (u.run_id, u.id))
+       and not exists (select from feedback f where f.tenant_id = $1 and f.id = u.id)`,
+      [tenant],
     );
-    for (const { tenant_id: tenant, data: text, session_id } of rows) {
+    for (const { data: text, session_id } of rows) {
       const data = JSON.parse(text) as FeedbackAdded['data'];
       // Recording it again, after a crash, changes nothing.
       const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, session_id) };
       await this.store.append(sessionStream(session_id), 'any', [event], { tenant, actor: 'system:feedback' });
     }
-  };
+  }
 }

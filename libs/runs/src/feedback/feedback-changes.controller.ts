@@ -28,7 +28,7 @@ import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { type FeedbackChanged, sessionStream } from '../session/experiment';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { feedback as answered } from './feedback.answers.schema';
 import { scoreData } from './feedback-body';
 import { feedbackJson, type FeedbackRow, findFeedback } from './feedback.queries';
@@ -71,7 +71,7 @@ export class FeedbackChangesController {
 
   @Patch(':feedback_id')
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Change feedback',
     description: 'Members that are absent, or null, stay as they are.',
@@ -99,7 +99,7 @@ export class FeedbackChangesController {
   }
 
   @Delete(':feedback_id')
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Delete feedback', takes: ['x-reason'] })
   @Answers({ 200: empty })
   async delete(@Context() context: CommandContext, @Id('feedback_id') id: string) {

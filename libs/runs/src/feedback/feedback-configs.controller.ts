@@ -21,7 +21,7 @@ import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { configSchema } from './feedback-body';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { array, object as json, raw, text } from '../common/platform-json';
@@ -77,7 +77,7 @@ export class FeedbackConfigsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'List the configurations of feedback keys', description: 'In the order of their keys.' })
   @Answers({ 200: asText(list(answered)) })
   async list(
@@ -92,7 +92,7 @@ export class FeedbackConfigsController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Configure a feedback key',
     description: 'The same configuration again is answered as it is stored.',
@@ -112,7 +112,7 @@ export class FeedbackConfigsController {
 
   @Patch()
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Change the configuration of a feedback key', body: changeBody, takes: ['x-reason'] })
   @Answers({
     200: asText(answered),
@@ -131,7 +131,7 @@ export class FeedbackConfigsController {
   }
 
   @Delete()
-  @Scope('write', { views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Remove the configuration of a feedback key', takes: ['x-reason'] })
   @Answers({ 200: empty, 404: 'The key has no configuration.' })
   async delete(@Context() context: CommandContext, @Query(deleteQuery) { feedback_key }: Infer<typeof deleteQuery>) {

@@ -18,7 +18,7 @@ import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { NamedComparisons } from './named-comparisons';
 import { sessionStream } from '../session/experiment';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import {
   feedbackBody,
   feedbackData,
@@ -46,7 +46,7 @@ export class FeedbackController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'List feedback', description: 'The newest first.' })
   @Answers({ 200: asText(list(answered)) })
   async list(@Context() context: CommandContext, @Query(feedbackQuery) asked: FeedbackQuery): Promise<string> {
@@ -55,7 +55,7 @@ export class FeedbackController {
 
   @Get(':feedback_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get feedback' })
   @Answers({ 200: asText(answered) })
   async one(
@@ -69,7 +69,7 @@ export class FeedbackController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('write', { stream: true, views: [EXPERIMENTS_VIEW] })
+  @Scope('write', { stream: true, views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Give feedback on a run or a session',
     description: 'The same id again answers what is stored under it.',

@@ -2,7 +2,7 @@ import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@
 import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../session/experiment';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { findReplacements, replacedSentence } from './replacements.queries';
 import { type Refusal, refusal } from '../refused/refusal';
 import type { Parts } from '../intake/langsmith/live-sessions.commands';
@@ -45,7 +45,7 @@ export async function feedbackEvents(
   let found = await knownPlaces(parts, tenantId, fresh);
   const isUnknown = ({ sessionId }: SentFeedback) => sessionId !== undefined && !found.sessions.has(sessionId);
   if (fresh.some(isUnknown)) {
-    await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
+    await parts.consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
     found = await knownPlaces(parts, tenantId, fresh);
   }
   const named = fresh.map(({ data }) => data.comparative_experiment_id);
@@ -167,7 +167,7 @@ export async function awaitedRoom(
   }
   const giveBack = (recorded: boolean) => {
     if (!recorded) leave();
-    else void consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]).then(leave, leave);
+    else void consistency.upToDate(tenantId, EXPERIMENTS_VIEWS).then(leave, leave);
   };
   return { appends, giveBack };
 }

@@ -1,10 +1,12 @@
 import { PayloadStore } from '@fairlead/blobs';
-import { EventStore, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
+import { EventStore, Followers, idOf, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
 import { PeriodicWork } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { experimentModel, sessionStream } from '../session/experiment';
+import { LIVE_RUNS } from '../common/experiments-view';
 import { experimentId } from '../common/ids';
 import { NamedDatasets } from './named-datasets';
+import { RunBatches } from './run-batches.store';
 
 const HOUR = 60 * 60 * 1000;
 /** An upload records what it has kept long before that. */
@@ -40,6 +42,8 @@ export class PayloadSweeper {
     private readonly payloads: PayloadStore,
     private readonly stored: StoredBytes,
     private readonly datasets: NamedDatasets,
+    private readonly batches: RunBatches,
+    private readonly followers: Followers,
   ) {}
 
   /** Gives back what deleted uploads stored; what was deleted while no process ran is swept at start. */
@@ -80,7 +84,8 @@ export class PayloadSweeper {
 
   private async giveBack(events: readonly Recorded[]): Promise<void> {
     const now = Date.now();
-    for (const { stream, time } of events) {
+    for (const { stream, time, metadata } of events) {
+      if (metadata.tenant) await this.batches.forget(metadata.tenant, idOf(stream));
       if (Date.parse(time) < now - HOUR) continue;
       const { state } = await load(this.store, experimentModel, stream);
       if (!state?.upload) continue;
@@ -107,7 +112,10 @@ export class PayloadSweeper {
 
   /** Deletes the unreferenced payloads, of one workspace or of all, that were kept before `time`; answers how many. */
   async sweep(time: Date, only?: string): Promise<number> {
-    if (only === undefined) await this.payloads.removeDrafts(time);
+    if (only === undefined) {
+      await this.payloads.removeDrafts(time);
+      await this.sweepBatches();
+    }
     let removed = 0;
     for (const { id, tenant, sha256 } of await this.payloads.unreferenced(time, only)) {
       if ((await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) continue;
@@ -115,6 +123,12 @@ export class PayloadSweeper {
       removed++;
     }
     return removed;
+  }
+
+  /** Deletes runs that were kept and of which no event came. Their follower must have stored all others. */
+  private async sweepBatches(): Promise<void> {
+    const now = Date.now();
+    if (await this.followers.passed(await this.store.head(), [LIVE_RUNS])) await this.batches.sweep(LIVE_RUNS, now);
   }
 
   /** True when the log still has a session whose runs have it attached, or a dataset whose examples come from it. */

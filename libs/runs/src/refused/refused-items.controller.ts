@@ -14,7 +14,7 @@ import {
 } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { pageOf100 } from '../common/reading';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { REFUSED_KINDS, type RefusedKind } from './refusal';
 import { KEPT_DAYS, RefusedItems } from './refused-items.store';
 
@@ -48,7 +48,7 @@ export class RefusedItemsController {
   constructor(private readonly items: RefusedItems) {}
 
   @Get()
-  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, strict: true })
   @Describe({
     summary: 'List refused runs and feedback',
     description: `One row for each project and reason, with the number of items. Rows are kept for ${KEPT_DAYS} days; at most 1000 of a workspace and 50 of a project, the latest.`,

@@ -4,7 +4,7 @@ import { type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
 import { found, Id, JSON_TEXT, pageOf100, sent } from '../common/reading';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { listReplacedRuns } from './replaced-runs.queries';
 import { replacedRuns } from './runs.answers.schema';
 
@@ -20,7 +20,7 @@ export class ReplacedRunsController {
 
   @Get(':experiment_id/replaced-runs')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW], strict: true })
+  @Scope('read', { views: EXPERIMENTS_VIEWS, strict: true })
   @Describe({
     summary: 'List the replaced runs of an experiment',
     description:

@@ -4,7 +4,7 @@ import { datetime, type Infer, note, object, optional, str, uuid } from '@fairle
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
 import { PublicUrl } from '../persist/attachments.service';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { found, Id } from '../common/reading';
 import { appPath } from './run-json';
 
@@ -26,7 +26,7 @@ export class RunUrlController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get the address of a run for people' })
   @Answers({ 200: answered })
   async find(

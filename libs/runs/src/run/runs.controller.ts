@@ -16,7 +16,7 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { found, Id, JSON_TEXT, oneOrMany, sent } from '../common/reading';
@@ -95,7 +95,7 @@ export class RunsController {
   @Post('query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Query runs', description: 'Pages follow `cursors.next`; it is null on the last one.' })
   @Answers({ 200: asText(runsPage) })
   async query(
@@ -116,7 +116,7 @@ export class RunsController {
   @Post('stats')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get statistics of runs', description: 'Over all runs that the same query would find.' })
   @Answers({ 200: asText(runStats), 400: 'The query cannot be answered.' })
   async stats(@Context() context: CommandContext, @Body(statsBody) asked: Infer<typeof statsBody>): Promise<string> {
@@ -126,7 +126,7 @@ export class RunsController {
 
   @Get(':run_id')
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({
     summary: 'Get a run',
     description: 'Runs that were replaced when their row was filled are found as well.',

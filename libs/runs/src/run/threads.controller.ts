@@ -3,7 +3,7 @@ import { bool, type Infer, literal, note, object, optional, str, uuid } from '@f
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
 import { found, oneOrMany } from '../common/reading';
-import { EXPERIMENTS_VIEW } from '../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { readThread } from './threads.queries';
 
 const threadPath = object({ thread_id: note(str(), 'Name of a thread, as the metadata of runs have it.') });
@@ -31,7 +31,7 @@ export class ThreadsController {
   constructor(private readonly pool: Pool) {}
 
   @Get()
-  @Scope('read', { views: [EXPERIMENTS_VIEW] })
+  @Scope('read', { views: EXPERIMENTS_VIEWS })
   @Describe({ summary: 'Get the messages of a thread' })
   @Answers({ 200: answered })
   async find(

@@ -7,6 +7,7 @@ import type { SessionDeleted } from './experiment';
 /** Tables of what belongs to a session. */
 const OF_SESSION = [
   ...['feedback', 'feedback_changes', 'run_attachments', 'runs', 'replaced_feedback', 'replaced_runs', 'shares'],
+  'stored_run_batches',
 ];
 
 export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {

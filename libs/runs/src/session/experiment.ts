@@ -1,4 +1,5 @@
 import { type Aggregate, changedMembers, type DomainEvent, type Model, streamName } from '@fairlead/eventing';
+import type { RunBatch } from '../persist/run-batches.store';
 import type { RunChange } from '../run/run-change';
 import { SessionNotFound } from './session.errors';
 
@@ -151,7 +152,14 @@ export type FeedbackDeleted = DomainEvent<'FeedbackDeleted', { readonly id: stri
 /** Feedback on a run that is not known yet, and that names no session: it waits in a stream of its run's id. */
 export type FeedbackAwaited = DomainEvent<'FeedbackAwaited', FeedbackAdded['data']>;
 
-export type RunsReceived = DomainEvent<'RunsReceived', { readonly runs: readonly RunChange[] }>;
+/**
+ * Runs, and changes of runs, were sent while they happened. They are in a batch beside the log; in events of earlier
+ * versions, and of those alone, they are in the event itself.
+ */
+export type RunsReceived = DomainEvent<
+  'RunsReceived',
+  { readonly runs: readonly RunChange[]; readonly batch?: RunBatch }
+>;
 
 export type SessionDeleted = DomainEvent<'SessionDeleted', Record<string, never>>;
 

@@ -8,15 +8,14 @@ export const EXCEPTIONS: readonly (readonly [part: string, reason: string])[] = 
   ['from shares h join datasets d on', TOKEN],
   ['from share_links l where l.digest = $1', TOKEN],
   ['select id, tenant_id as tenant, sha256 from payloads p where created_at < $1', 'A sweep of all workspaces.'],
+  ['delete from run_batches b where kept_at > $1', 'A sweep of all workspaces.'],
   [
     'select e.session_id from persisted_experiments e join payload_sessions p',
     'A sweep of all workspaces, once in a process.',
   ],
   ['with gone as (delete from payload_drafts where touched_at', 'A sweep of all workspaces.'],
-  ['select 1 from untold_feedback limit 1', ALL],
+  ['select distinct tenant_id as tenant from untold_feedback', ALL],
   ['delete from untold_feedback where tenant_id = any($1::uuid[])', ALL],
-  ['delete from untold_feedback u using feedback f', ALL],
-  ['delete from untold_feedback u where u.run_id = any($1::uuid[])', ALL],
   ['select tenant_id from datasets where id = $1', OWNER],
   ['select tenant_id from comparative_experiments where dataset_id = $1', OWNER],
 ];

@@ -55,6 +55,8 @@ export interface SentParts {
 
 /** As told to clients, which cut their batches by it, and the frames around the parts. */
 export const MOST_BYTES = 24 * 1024 * 1024;
+/** Bytes of one member of a run; a larger one is left out. */
+export const MOST_MEMBER_BYTES = 20 * 1024 * 1024;
 /** Attachments of one request. */
 const MOST_ATTACHMENTS = 1000;
 const MOST_NAME = 200;
@@ -63,7 +65,7 @@ const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
 const MOST_VALUES = 1_000_000;
 /** Members that are kept as the JSON text that was sent. */
 const OPAQUE = ['error', 'inputs', 'outputs', 'extra', 'tags', 'events', 'serialized'] as const;
-export const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
+const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
 
 const KINDS = RUN_TYPES.map((type) => `\`${type}\``).join(', ');
 const anyText = () => str({ anyText: true });
@@ -116,6 +118,12 @@ export const batchBody = object('RunBatch', {
 const LISTS = ['post', 'patch'] as const;
 const LARGE_OF_RUN = /^((?:post|patch)\.\d+)(?:\.(.*))?$/s;
 const batchOutline = object({ post: optional(list(int()), []), patch: optional(list(int()), []) });
+
+/** Returns the most bytes of a part of a request: a member of a run, or of anything else what a request may have. */
+export function mostOfPart(name: string): number {
+  const [, method = '', , member] = PART.exec(name) ?? [];
+  return member !== undefined && /^(?:post|patch)$/i.test(method) ? MOST_MEMBER_BYTES : MOST_BYTES;
+}
 
 /** One run from the text of a JSON object of at most `depth` levels; `id` when the path names it. @throws Unprocessable */
 export function readRun(json: Buffer, depth: number, id?: string, loc: Loc = ['body']): SentRun {
@@ -241,7 +249,7 @@ export function readMultipart(
   return parts.read();
 }
 
-export function leftOut({ change, loc, sessionId, sessionName }: SentRun, { name, bytes, most }: LargePart): Refusal {
+function leftOut({ change, loc, sessionId, sessionName }: SentRun, { name, bytes, most }: LargePart): Refusal {
   const error = tooLarge({ name, bytes, most }, `\`${name}\` was left out of the run`);
   const [place, part, ...more] = loc;
   const own = typeof part === 'string' && more.length === 0 ? [place!, `${part}.${name}`] : [...loc, name];

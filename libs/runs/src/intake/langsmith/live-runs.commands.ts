@@ -1,19 +1,23 @@
-import type { LargePart, PayloadStore } from '@fairlead/blobs';
-import { AppendTooLarge, type Caller } from '@fairlead/eventing';
+import { setImmediate as otherRequests } from 'node:timers/promises';
+import type { PayloadStore } from '@fairlead/blobs';
+import type { Caller, Metadata } from '@fairlead/eventing';
 import { Conflict, Forbidden, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
-import { type RunsReceived, sessionStream } from '../../session/experiment';
-import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
+import { sessionStream } from '../../session/experiment';
+import { EXPERIMENTS_VIEWS } from '../../common/experiments-view';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
 import { found } from '../../common/reading';
-import { bytesOfRuns } from '../../run/run-bytes';
-import { leftOut, type SentParts, type SentRun } from './live-runs-body';
+import { batchContent } from '../../persist/run-batches.store';
+import type { SentParts, SentRun } from './live-runs-body';
 import { findSessions, makeSessions, type Parts } from './live-sessions.commands';
-import { splitRuns } from './live-runs-split';
 
 /** Attachments of one run. */
 const MOST_ATTACHMENTS = 100;
+/** Sessions whose runs are recorded at once. */
+const AT_ONCE = 10;
+/** Time between keeping runs and recording them after which they are kept again (ms). */
+const LATE_MS = 60_000;
 
 interface Place {
   readonly id: string;
@@ -23,7 +27,6 @@ interface Place {
 type Sent = SentParts & {
   /** The only session that the sender may write to, by its name: new runs go there, whatever they say. */
   readonly project?: string;
-  readonly isBatch: boolean;
 };
 
 interface Placed extends SentRun {
@@ -33,7 +36,7 @@ interface Placed extends SentRun {
 interface SessionRuns {
   readonly session: string;
   readonly runs: readonly Placed[];
-  readonly events: readonly RunsReceived[];
+  readonly content: Buffer;
 }
 
 interface Received {
@@ -79,11 +82,11 @@ export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent, isCu
   const live = await withoutUploads(parts.pool, tenantId, placed, refused);
   if (refused.length > 0 && !isCurrent) {
     // Where a run is counts more than where its change says: the view may not show the run yet.
-    await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
+    await parts.consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
     return receiveRuns(parts, caller, sent, true);
   }
   const few = await withFewAttachments(parts.pool, tenantId, live, refused);
-  const recordable = await eventsOf(few, caller, refused, sent.isBatch);
+  const recordable = await bySession(few);
   const feedback = allowed === undefined ? sent.feedback : [];
   if (allowed !== undefined) refused.push(...sent.feedback.map((one) => feedbackRefusal(one, new Forbidden())));
   const contents = contentsOf(recordable, sent.contents);
@@ -98,8 +101,8 @@ export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent, isCu
     let done = false;
     try {
       await keepContents(parts.payloads, tenantId, recordable, contents);
-      for (const { session, events } of recordable)
-        for (const event of events) await parts.store.append(sessionStream(session), 'any', [event], metadata);
+      for (let at = 0; at < recordable.length; at += AT_ONCE)
+        await Promise.all(recordable.slice(at, at + AT_ONCE).map((own) => record(parts, own, metadata)));
       await appendFeedback(parts, room.appends, metadata);
       done = true;
     } finally {
@@ -116,41 +119,39 @@ function runRefusal({ change: { id }, loc, sessionId, sessionName }: SentRun, er
   return refusal({ kind: 'run', id, loc, sessionId, sessionName }, error);
 }
 
-async function eventsOf(
-  runs: readonly Placed[],
-  { metadata }: Caller,
-  refused: Refusal[],
-  isBatch: boolean,
-): Promise<SessionRuns[]> {
-  const bySession = new Map<string, Placed[]>();
+/** Returns the runs of each session, and the content of the batch that they are. */
+async function bySession(runs: readonly Placed[]): Promise<SessionRuns[]> {
+  const sessions = new Map<string, Placed[]>();
   for (const run of runs) {
-    const others = bySession.get(run.session);
+    const others = sessions.get(run.session);
     if (others) others.push(run);
-    else bySession.set(run.session, [run]);
+    else sessions.set(run.session, [run]);
   }
   const recordable: SessionRuns[] = [];
-  for (const [session, own] of bySession) {
-    const stream = sessionStream(session);
-    const told: (Placed | undefined)[] = [...own];
+  for (const [session, own] of sessions) {
     const changes = own.map(({ change }) => change);
-    const events = await splitRuns(changes, metadata, (at, members) => {
-      const run = own[at]!;
-      told[at] = isBatch ? without(run, members) : undefined;
-      if (told[at]) refused.push(...members.map((member) => leftOut(run, member)));
-      else refused.push(runRefusal(run, new AppendTooLarge(stream, Math.max(...members.map(({ bytes }) => bytes)))));
-      return told[at] !== undefined;
-    });
-    if (events.length > 0) recordable.push({ session, events, runs: told.filter((run) => run !== undefined) });
+    recordable.push({ session, runs: own, content: batchContent(session, changes) });
+    await otherRequests();
   }
   return recordable;
 }
 
-/** Returns a run without members; undefined when nothing else is there, or when the run would seem to be without error. */
-function without(run: Placed, members: readonly LargePart[]): Placed | undefined {
-  const left = new Set(members.map(({ name }) => name));
-  const kept = Object.entries(run.change).filter(([name, value]) => !left.has(name) && value !== undefined);
-  if (left.has('error') || kept.every(([name]) => name === 'id' || name === 'left_out')) return undefined;
-  return { ...run, change: { ...Object.fromEntries(kept), id: run.change.id } };
+/**
+ * Keeps the runs of a session, then records that they came. A process that was suspended in between keeps them again: what
+ * no event names is deleted an hour later.
+ */
+async function record(
+  { store, batches }: Parts,
+  { session, runs, content }: SessionRuns,
+  metadata: Metadata,
+): Promise<void> {
+  for (;;) {
+    const start = Date.now();
+    const batch = { ...(await batches.keep(metadata.tenant!, session, content)), count: runs.length };
+    if (Date.now() - start > LATE_MS) continue;
+    await store.append(sessionStream(session), 'any', [{ type: 'RunsReceived', data: { runs: [], batch } }], metadata);
+    return;
+  }
 }
 
 function attachmentsOf(recordable: readonly SessionRuns[]) {
@@ -165,7 +166,7 @@ function contentsOf(recordable: readonly SessionRuns[], sent: SentParts['content
 }
 
 function bytesOf(recordable: readonly SessionRuns[], contents: SentParts['contents']): number {
-  let bytes = bytesOfRuns(recordable.flatMap(({ runs }) => runs.map(({ change }) => change)));
+  let bytes = recordable.reduce((sum, { content }) => sum + content.length, 0);
   for (const content of contents.values()) bytes += content.length;
   return bytes;
 }
@@ -224,7 +225,7 @@ export async function sessionOfRun(
     (await pool.query<{ session_id: string; session_name: string }>(text, [id, tenantId])).rows[0];
   const session = await look();
   if (session) return session;
-  await consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
+  await consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
   return found(await look(), 'Run ID', id);
 }
 
@@ -235,7 +236,7 @@ async function findPlaces(parts: Parts, tenantId: string, sent: readonly SentRun
   const first = new Map(sent.toReversed().map((run) => [run.change.id, run]));
   if ([...first].every(([id, run]) => places.has(id) || isPlaced(run))) return places;
   // Only the run tells where its change belongs.
-  await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
+  await parts.consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
   return placesOf(parts, tenantId, ids);
 }
 

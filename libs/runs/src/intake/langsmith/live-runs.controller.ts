@@ -1,5 +1,5 @@
 import { type CutBody, JsonCutter, type LargePart, PartCutter, PayloadStore } from '@fairlead/blobs';
-import { Consistency, EventStore, MAX_APPEND_BYTES, StoredBytes } from '@fairlead/eventing';
+import { Consistency, EventStore, StoredBytes } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -16,15 +16,23 @@ import { anyObject, empty, int, list, note, nullable, object, requireSame, str, 
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { batchBody, MOST_BYTES, runBody, runChange, type SentParts } from './live-runs-body';
+import {
+  batchBody,
+  MOST_BYTES,
+  MOST_MEMBER_BYTES,
+  mostOfPart,
+  runBody,
+  runChange,
+  type SentParts,
+} from './live-runs-body';
 import { receiveRuns, sessionOfRun } from './live-runs.commands';
-import { mostOfPart } from './live-runs-split';
 import type { BodyKind } from './read-run-body';
 import { nothingStored, refusedList } from '../../refused/refusal';
 import { RefusedItems } from '../../refused/refused-items.store';
 import { LiveRunsThread } from './live-runs-thread.service';
 import { ExperimentLimits } from '../../bodies/experiment-limits';
 import { readCut } from '../../bodies/parts-body.schema';
+import { RunBatches } from '../../persist/run-batches.store';
 import { SessionCommands } from '../../session/sessions.commands';
 import { idPath } from '../../common/reading';
 import { UploadThread } from '../../bodies/upload-thread.service';
@@ -35,7 +43,7 @@ import { UploadThread } from '../../bodies/upload-thread.service';
  * came in.
  */
 const KEPT = { kept: 2 * MOST_BYTES, anyRatio: 128 * 1024 * 1024 };
-const OF_JSON = { member: MAX_APPEND_BYTES, run: MOST_BYTES, kept: KEPT.kept };
+const OF_JSON = { member: MOST_MEMBER_BYTES, run: MOST_BYTES, kept: KEPT.kept };
 const runPath = idPath('run_id');
 
 const REFUSED_NOTE =
@@ -71,6 +79,7 @@ export class LiveRunsController {
     readonly sessions: SessionCommands,
     private readonly thread: LiveRunsThread,
     readonly payloads: PayloadStore,
+    readonly batches: RunBatches,
     readonly stored: StoredBytes,
     private readonly limits: ExperimentLimits,
     private readonly uploads: UploadThread,
@@ -173,7 +182,7 @@ export class LiveRunsController {
 
   private async readJson(request: FastifyRequest, kind: 'run' | 'batch'): Promise<CutBody> {
     const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
-    const isSmall = encoding === 'identity' && Number(length) <= MOST_BYTES;
+    const isSmall = encoding === 'identity' && Number(length) <= MOST_MEMBER_BYTES;
     const cut = isSmall
       ? { body: await readStream(request, MOST_BYTES), large: [] }
       : await this.cut(request, () => new JsonCutter(kind === 'batch', OF_JSON));
@@ -196,20 +205,20 @@ export class LiveRunsController {
   }
 
   private async receive(context: CommandContext, reply: FastifyReply, sent: SentParts) {
-    const { refused } = await this.keep(context, reply, sent, false);
+    const { refused } = await this.keep(context, reply, sent);
     if (refused.length > 0) throw nothingStored(refused, false);
     return {};
   }
 
   private async receiveBatch(context: CommandContext, reply: FastifyReply, sent: SentParts) {
-    const { refused, count } = await this.keep(context, reply, sent, true);
+    const { refused, count } = await this.keep(context, reply, sent);
     if (refused.length > 0 && count === 0) throw nothingStored(refused, true);
     return refused.length > 0 ? { refused: refusedList(refused) } : {};
   }
 
-  private async keep(context: CommandContext, reply: FastifyReply, sent: SentParts, isBatch: boolean) {
+  private async keep(context: CommandContext, reply: FastifyReply, sent: SentParts) {
     const { project } = context.actor;
-    const received = await receiveRuns(this, context, { ...sent, project, isBatch });
+    const received = await receiveRuns(this, context, { ...sent, project });
     const ignored = [...sent.runs, ...sent.feedback].flatMap((one) => one.ignored);
     warnOfIgnored(reply, ignored);
     const refused = [...sent.refused, ...received.refused];

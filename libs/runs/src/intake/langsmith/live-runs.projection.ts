@@ -16,32 +16,44 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Stores new runs and adds to known ones, in the order they were sent; returns the sessions of these runs. A run that two
- * requests sent to two sessions at once is in the session that was recorded first, and holds what both said, as when one
- * comes after the other. Repeating it changes nothing.
+ * Stores the runs of an event of an earlier version, which has them in itself; returns the sessions of these runs.
  */
 export async function applyRunsReceived(
-  event: Recorded<RunsReceived>,
+  { stream, data, time }: Recorded<RunsReceived>,
   tenant: string | null,
   tx: PoolClient,
 ): Promise<ReadonlySet<string>> {
-  const named = idOf(event.stream);
-  const runs = mergedRuns(event.data.runs, event.time);
-  const applied = new Map((await applyRuns(tenant, named, runs, tx)).map((row) => [row.id, row]));
+  const session = idOf(stream);
+  const runs = mergedRuns([{ runs: data.runs, time }]);
+  const applied = await applyChanges(tx, tenant, session, runs);
+  const differing = (id: string) => applied.get(id)?.differing ?? undefined;
+  const bytes = runs.reduce((sum, run) => sum + countedBytes(run, differing(run.change.id)), 0);
+  await countBytes(tx, tenant, session, bytes);
+  return new Set([session, ...[...applied.values()].map(({ session_id }) => session_id)]);
+}
+
+/**
+ * Stores new runs and adds to known ones. A run that two requests sent to two sessions at once is in the session that was
+ * recorded first, and holds what both said, as when one comes after the other. Repeating it changes nothing.
+ */
+export async function applyChanges(
+  tx: PoolClient,
+  tenant: string | null,
+  session: string,
+  runs: readonly MergedRun[],
+): Promise<ReadonlyMap<string, Applied>> {
+  const applied = new Map((await applyRuns(tenant, session, runs, tx)).map((row) => [row.id, row]));
   const missing = runs.flatMap(({ change: { id } }) => (applied.has(id) ? [] : [id]));
-  if (missing.length > 0) await applyMissing(tenant, named, missing, tx);
+  if (missing.length > 0) await applyMissing(tenant, session, missing, tx);
   const attached = runs.flatMap(({ change: { id, attachments = [] } }) =>
     applied.has(id) ? attachments.map((attachment) => ({ run: id, ...attachment })) : [],
   );
   await applyAttachments(tenant, attached, tx);
-  const differing = new Map([...applied].map(([id, row]) => [id, row.differing && new Set(row.differing)]));
-  const bytes = runs.reduce((sum, run) => sum + countedBytes(run, differing.get(run.change.id) ?? undefined), 0);
-  await countBytes(tenant, named, bytes, tx);
-  return new Set([named, ...[...applied.values()].map(({ session_id: session }) => session)]);
+  return applied;
 }
 
 /** Adds to what the session and its workspace store; a session that is gone stores nothing. */
-async function countBytes(tenant: string | null, session: string, bytes: number, tx: PoolClient): Promise<void> {
+export async function countBytes(tx: PoolClient, tenant: string | null, session: string, bytes: number): Promise<void> {
   await tx.query({
     name: 'count run bytes',
     text: `
@@ -75,7 +87,7 @@ async function applyMissing(
 interface Applied {
   readonly id: string;
   readonly session_id: string;
-  readonly differing: readonly string[] | null;
+  readonly differing: ReadonlySet<string> | null;
 }
 
 /** Columns that hold the last value that was sent, with their types. */
@@ -163,7 +175,10 @@ async function applyRuns(
   }));
   const columns = Object.keys(SENT_COLUMNS) as (keyof (typeof rows)[number])[];
   const values = columns.map((column) => rows.map((row) => row[column] ?? null));
-  return (await tx.query<Applied>({ name: 'apply live runs', text: APPLY, values: [session, tenant, ...values] })).rows;
+  const { rows: applied } = await tx.query<Omit<Applied, 'differing'> & { differing: string[] | null }>({
+    ...{ name: 'apply live runs', text: APPLY, values: [session, tenant, ...values] },
+  });
+  return applied.map((row) => ({ ...row, differing: row.differing && new Set(row.differing) }));
 }
 
 async function applyAttachments(

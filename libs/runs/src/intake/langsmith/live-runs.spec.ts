@@ -165,7 +165,7 @@ describe('A run that is sent while it happens', () => {
   it.each([
     ['names one session too many', (name: string) => ({ session_name: `${name}-more` }), 100, 'more than 100 sessions'],
     ['names a session that is not there', () => ({ session_id: newId() }), 2, 'not found'],
-    ['is too large to be recorded', () => ({ error: 'x'.repeat(1_100_000) }), 2, 'at most 1000000'],
+    ['is too large to be stored', () => ({ error: 'x'.repeat(25 << 20) }), 2, 'at most 20971520'],
     ['is not valid', () => ({ inputs: 3 }), 2, 'valid dictionary'],
   ])('leaves the others of its batch when it %s', async (_, members, count, reason) => {
     const name = `refused-${newId()}`;

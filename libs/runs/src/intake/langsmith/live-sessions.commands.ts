@@ -4,8 +4,9 @@ import { type Caller, type Consistency, type EventStore, type StoredBytes } from
 import { Conflict, NotFound, PayloadTooLarge, Unavailable } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import type { SentRun } from './live-runs-body';
-import { EXPERIMENTS_VIEW } from '../../common/experiments-view';
+import { EXPERIMENTS_VIEWS } from '../../common/experiments-view';
 import { newProject } from '../../session/experiment';
+import type { RunBatches } from '../../persist/run-batches.store';
 import type { SessionCommands } from '../../session/sessions.commands';
 
 /** Where runs go that name no session. */
@@ -24,6 +25,7 @@ export interface Parts {
   readonly sessions: SessionCommands;
   readonly consistency: Consistency;
   readonly payloads: PayloadStore;
+  readonly batches: RunBatches;
   readonly stored: StoredBytes;
 }
 
@@ -58,7 +60,7 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
   };
   let rows = await look();
   if ([...ids].some((id) => rows.every((row) => row.id !== id))) {
-    await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
+    await parts.consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
     rows = await look();
   }
   const known = new Set(rows.map(({ id }) => id));
@@ -71,7 +73,7 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
     if (id === undefined) missing.set(name, await parts.sessions.idFor(tenantId, name));
     else byName.set(name, id);
     // Whether it was uploaded is asked of the view next.
-    if (id !== undefined) await parts.consistency.upToDate(tenantId, [EXPERIMENTS_VIEW]);
+    if (id !== undefined) await parts.consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
   }
   const idOf = ({ sessionId, sessionName = DEFAULT_SESSION }: Named) => {
     const id = sessionId ?? byName.get(sessionName) ?? missing.get(sessionName);

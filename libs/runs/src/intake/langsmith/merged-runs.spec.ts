@@ -2,7 +2,7 @@ import type { RunChange } from '../../run/run-change';
 import { countedBytes, mergedRuns } from './merged-runs';
 
 const time = '2026-01-01T00:00:00.000Z';
-const merged = (...changes: readonly RunChange[]) => mergedRuns(changes, time);
+const merged = (...changes: readonly RunChange[]) => mergedRuns([{ runs: changes, time }]);
 
 it('the last value of a member wins, and members that are absent stay', () => {
   const [one, two, ...others] = merged(

@@ -23,11 +23,19 @@ interface Count {
   readonly first: readonly string[];
 }
 
+/** Changes of runs that came with one event. */
+export interface RunChanges {
+  readonly runs: readonly RunChange[];
+  /** Time of the event, ISO 8601. */
+  readonly time: string;
+}
+
 /** Returns one change for each run, in the order of their first changes; applying it is applying all in their order. */
-export function mergedRuns(changes: readonly RunChange[], time: string): MergedRun[] {
-  const runs = new Map<string, MergedRun>();
-  for (const change of changes) runs.set(change.id, merged(runs.get(change.id), change, time));
-  return [...runs.values()];
+export function mergedRuns(events: readonly RunChanges[]): MergedRun[] {
+  const merging = new Map<string, MergedRun>();
+  for (const { runs, time } of events)
+    for (const change of runs) merging.set(change.id, merged(merging.get(change.id), change, time));
+  return [...merging.values()];
 }
 
 /**
