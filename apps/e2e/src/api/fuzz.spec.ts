@@ -13,12 +13,12 @@ import { requestsTo } from '../testing/fuzz/requests';
  * Bad requests over all routes of the running server. Environment:
  *   FUZZ_SEED  number that decides which requests are made; the same seed makes the same ones (1 when not set)
  *   FUZZ_LOG   level of the server's log (silent when not set); error shows where a 500 comes from
- *   FUZZ_RUNS  how many requests in all; each route gets an equal share (when not set 3000, and 10000 with
+ *   FUZZ_RUNS  how many requests in all; each route gets an equal share (when not set 1500, and 10000 with
  *              `npm run test:faults`)
  * A failure shows the smallest request found that still shows the fault.
  */
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
-const RUNS = Number(process.env.FUZZ_RUNS ?? (process.env.FAIRLEAD_FAULTS === 'full' ? 10_000 : 3000));
+const RUNS = Number(process.env.FUZZ_RUNS ?? (process.env.FAIRLEAD_FAULTS === 'full' ? 10_000 : 1500));
 const AT_ONCE = 12;
 
 jest.mock('@fairlead/edge', () => {

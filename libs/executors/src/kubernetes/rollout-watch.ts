@@ -14,7 +14,7 @@ const PODS_ASKED = 3;
 /** Looks at what runs, before it is in trouble: replicas come and go. */
 const LOOKS_AT_RUNNING = 10;
 /** Shortest time that a cluster has to tell how it runs, however often it is looked at (ms). */
-const LEAST_MS = 5000;
+const LEAST_MS = 2000;
 
 /** Waits for what a cluster makes of the objects that were applied. */
 export class RolloutWatch {
