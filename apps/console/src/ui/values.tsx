@@ -1,8 +1,8 @@
 import { Fragment } from 'react';
-import { printLossless } from '../../api/lossless';
-import { MarkdownText } from '../../ui/markdown/markdown-text';
-import { Copy, Text } from '../../ui/parts';
-import css from './compare.module.css';
+import { printLossless } from '../api/lossless';
+import { MarkdownText } from './markdown/markdown-text';
+import { Copy, Text } from './parts';
+import css from './values.module.css';
 import { besideTurns, leafText, leaves, turnsOf } from './readable';
 
 /** Values under their names; one that is undefined is not shown. What is copied is JSON as it was uploaded. */
