@@ -1,4 +1,4 @@
-import { besideTurns, flatText, leaves, turnsOf } from './readable';
+import { besideTurns, flatText, leaves, previewText, turnsOf } from './readable';
 
 describe('Text of JSON', () => {
   it('has neither braces nor escapes, also where it ends anywhere', () => {
@@ -38,6 +38,31 @@ describe('A conversation', () => {
     for (const value of [messages, { messages }, { messages: [messages], k: 8 }]) expect(turnsOf(value)).toEqual(turns);
     expect(besideTurns({ messages, k: 8 })).toEqual({ k: 8 });
     expect(besideTurns({ messages })).toBeUndefined();
+  });
+
+  it('is one message, or those in the choices and generations of a model', () => {
+    const message = { role: 'assistant', content: 'soon', tool_calls: calls };
+    const turns = [{ role: 'assistant', text: 'soon\n\ncalls look_up: {"order": 1}' }];
+    const generation = { text: 'soon', message: { id: ['langchain', 'AIMessage'], kwargs: message } };
+    for (const value of [message, { choices: [{ index: 0, message }] }, { generations: [[generation]] }]) {
+      expect(turnsOf(value)).toEqual(turns);
+    }
+    expect(besideTurns({ ...message, finish: 'stop' })).toEqual({ finish: 'stop' });
+    expect(besideTurns(message)).toBeUndefined();
+    expect(turnsOf({ role: 'user', name: 'ada' })).toBeUndefined();
+  });
+
+  it('is its last turn in a line', () => {
+    const json = JSON.stringify({
+      messages: [
+        { role: 'user', content: 'Where\nis "it"?' },
+        { role: 'assistant', content: 'Here.' },
+      ],
+    });
+    expect([previewText(json), previewText(json, 'user')]).toEqual(['Here.', 'Where is "it"?']);
+    expect(previewText(json, 'tool')).toBe('Here.');
+    expect(previewText(json.slice(0, 60), 'user')).toBe('Where is "it"?');
+    expect(previewText('{"question":"Where"}', 'user')).toBe('Where');
   });
 
   it('is nothing else', () => {

@@ -51,8 +51,10 @@ export function leaves(value: unknown): Leaf[] {
   return found;
 }
 
-/** The turns of a conversation: a list of messages, or an object with nothing else of weight; undefined for others. */
+/** The turns of a conversation: a list of messages, one message, or an object with a list of them; undefined for others. */
 export function turnsOf(value: unknown): Turn[] | undefined {
+  const single = isMessage(value) ? turnOf(value) : undefined;
+  if (single) return [single];
   const list = Array.isArray(value)
     ? value
     : isTree(value)
@@ -68,11 +70,24 @@ export function turnsOf(value: unknown): Turn[] | undefined {
 /** The members of an object beside its conversation; undefined without any. */
 export function besideTurns(value: unknown): Members | undefined {
   if (!isTree(value) || Array.isArray(value)) return undefined;
-  const others = Object.entries(value).filter(([, one]) => !(Array.isArray(one) && one.flat().some(turnOf)));
+  const isOne = isMessage(value) && turnOf(value) !== undefined;
+  const others = Object.entries(value).filter(([name, one]) =>
+    isOne ? !OF_MESSAGE.has(name) : !(Array.isArray(one) && one.flat().some(turnOf)),
+  );
   return others.length > 0 ? Object.fromEntries(others) : undefined;
 }
 
-function turnOf(message: unknown): Turn | undefined {
+const OF_MESSAGE = new Set(['role', 'type', 'content', 'tool_calls']);
+
+/** True for an object that can be one message by itself. */
+function isMessage(value: unknown): boolean {
+  return isTree(value) && !Array.isArray(value) && own(value, 'content') !== undefined;
+}
+
+/** A message as one of the usual formats has it, also in a choice or a generation of a model. */
+function turnOf(item: unknown): Turn | undefined {
+  const held = own(item, 'message');
+  const message = isTree(held) ? held : item;
   const id = own(message, 'id');
   const named = [own(message, 'role'), own(message, 'type'), Array.isArray(id) ? id.at(-1) : undefined];
   const role = named.find((name): name is string => typeof name === 'string' && Object.hasOwn(ROLES, name));
@@ -125,6 +140,26 @@ export function flatText(json: string): string {
     else if (!'{}[]'.includes(token)) text += token.trim();
   }
   return text.replaceAll(/\s+/g, ' ');
+}
+
+const CONTENT = /"content"\s*:\s*("(?:[^"\\]|\\.)*)/g;
+
+/** One line for the beginning of JSON: of a conversation, the last turn of a role or of anybody; of others, their text. */
+export function previewText(json: string, role?: string): string {
+  const turns = parsedTurns(json);
+  if (turns)
+    return ((role && turns.findLast((turn) => turn.role === role)) || turns.at(-1)!).text.replaceAll(/\s+/g, ' ');
+  const cut = json.includes('"role"') ? [...json.matchAll(CONTENT)].at(-1)?.[1] : undefined;
+  return flatText(cut ?? json);
+}
+
+function parsedTurns(json: string): Turn[] | undefined {
+  try {
+    return turnsOf(JSON.parse(json));
+  } catch {
+    // It goes on behind what is known of it.
+    return undefined;
+  }
 }
 
 function unescaped(text: string): string {
