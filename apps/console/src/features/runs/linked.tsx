@@ -5,7 +5,7 @@ import { ErrorPage } from '../../ui/error-page';
 import { runName } from '../../ui/format';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { LinkNote } from '../../ui/share';
-import { RunParts } from './parts';
+import { RunView } from './run-view';
 
 /** A run for whoever has a share link to it. */
 export function LinkedRunPage() {
@@ -37,7 +37,7 @@ export function LinkedRunPage() {
       {run.error && <Problem error={run.error} retry={() => void run.refetch()} />}
       {link.data && !id && <p>This link shows a comparison, no run.</p>}
       {!run.data && !run.error && id !== null && <Skeleton />}
-      {run.data && <RunParts run={run.data} />}
+      {run.data && <RunView run={run.data} />}
     </Page>
   );
 }

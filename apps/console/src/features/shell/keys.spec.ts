@@ -6,12 +6,13 @@ const press = (key: string, held: Partial<typeof NONE> = {}, begun = false) =>
 
 it('reads one key, or two of which the first is g', () => {
   expect([press('/'), press('?', { shiftKey: true }), press('g')]).toEqual(['filter', 'shortcuts', 'begin']);
-  expect(['e', 'd', 'a'].map((key) => press(key, {}, true))).toEqual([
+  expect(['e', 't', 'd', 'a'].map((key) => press(key, {}, true))).toEqual([
     '/o/$w/experiments',
+    '/o/$w/projects',
     '/o/$w/host/deployments',
     '/o/$w/audit',
   ]);
-  expect(['e', 'd', 'a', 'Shift', 'Enter'].map((key) => press(key))).toEqual(Array(5).fill(undefined));
+  expect(['e', 't', 'd', 'a', 'Shift', 'Enter'].map((key) => press(key))).toEqual(Array(6).fill(undefined));
   expect([press('x', {}, true), press('/', {}, true)]).toEqual([undefined, 'filter']);
 });
 
@@ -28,6 +29,6 @@ it('finds pages by the words of their names', () => {
   const names = (text: string) => pagesNamed(text).map(([, name]) => name);
   expect(names('  AUDIT ')).toEqual(['Audit log', 'Audit log: verify a history']);
   expect(names('hooks conn')).toEqual(['Connections: webhooks']);
-  expect(names('').length).toBe(11);
+  expect(names('').length).toBe(12);
   expect(names('nothing')).toEqual([]);
 });

@@ -2,6 +2,7 @@
 export const PAGES = [
   ['/o/$w/experiments', 'Experiments', 'e'],
   ['/o/$w/datasets', 'Datasets', ''],
+  ['/o/$w/projects', 'Traces', 't'],
   ['/o/$w/host/deployments', 'Deployments', 'd'],
   ['/o/$w/integrations', 'Connections: code hosts', ''],
   ['/o/$w/providers', 'Connections: OAuth providers', ''],

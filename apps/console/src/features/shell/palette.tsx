@@ -139,10 +139,17 @@ const COMPARISON = [
   ['d', 'Begin outputs at their first difference, or whole'],
   ['s', 'Fold the statistics away'],
 ] as const;
+const TRACES = [
+  ['j k', 'Next and previous run; in a list, Enter opens it'],
+  ['h l', 'Fold and unfold what is below a run of a trace'],
+  ['e E', 'Next and previous run that failed'],
+  ['a d', 'Add feedback on the run, or the run to a dataset'],
+] as const;
 const SHORTCUTS = [
   ['On every page', EVERYWHERE],
   ['In a list of experiments', EXPERIMENTS],
   ['In a comparison', COMPARISON],
+  ['In traces', TRACES],
 ] as const;
 
 /** Lists the shortcuts, and switches them off in this browser. */

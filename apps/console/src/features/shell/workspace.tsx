@@ -46,6 +46,9 @@ export function Workspace() {
           <Link to="/o/$w/datasets" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
             Datasets
           </Link>
+          <Link to="/o/$w/projects" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Traces
+          </Link>
           <Link to="/o/$w/host/deployments" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
             Deployments
           </Link>
