@@ -65,12 +65,25 @@ inBrowser('The frame of the console', () => {
     for (const body of archives) await release(id, body);
     const { resources: revisions } = await installation.ask('GET', `/v2/deployments/${id}/revisions`);
     const deployment = `host/deployments/${id}`;
-    const lists = ['experiments', 'datasets', 'host/deployments', 'audit', 'audit/verify', 'keys', 'health'];
+    const lists = [
+      'experiments',
+      'datasets',
+      'projects',
+      'host/deployments',
+      'audit',
+      'audit/verify',
+      'keys',
+      'health',
+    ];
     const connections = ['integrations', 'providers', 'listeners', 'webhooks'];
     const tabs = ['overview', 'history', 'secrets', 'logs', 'settings'].map((tab) => `${deployment}?tab=${tab}`);
-    const projects = [`projects/p/${made.experiment.id}`, `projects/p/${made.experiment.id}/r/${example!.id}`];
+    const projects = ['', `/r/${example!.id}`, '/t/thread'].map((path) => `projects/p/${made.experiment.id}${path}`);
     const compared = [`${dataset}/compare?selectedSessions=${made.experiment.id}`, `${dataset}/e/${example!.id}`];
     const paths = [...lists, ...connections, dataset, ...compared, ...projects, deployment, ...tabs];
+    const traced = { id: crypto.randomUUID(), name: 'traced', session_name: 'traces' };
+    await installation.ask('POST', '/api/v1/runs', traced);
+    const [project] = await installation.ask('GET', '/api/v1/sessions?name=traces');
+    const run = `/o/-/projects/p/${project.id}/r/${traced.id}`;
     const press = (name: string) => (on: Page) => on.getByRole('button', { name }).first().click();
     return [
       ...paths.map((path) => ({ path: `/o/-/${path}` })),
@@ -83,6 +96,9 @@ inBrowser('The frame of the console', () => {
       { path: '/o/-/experiments', then: press('Keyboard shortcuts') },
       { path: '/o/-/experiments', then: press('Columns …') },
       { path: `/o/-/${dataset}/e/${example!.id}`, then: render },
+      { path: run, then: press('Add feedback …') },
+      { path: run, then: press('Add to dataset …') },
+      { path: run, then: press('Share …') },
     ];
   }
 

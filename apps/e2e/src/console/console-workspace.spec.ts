@@ -65,10 +65,10 @@ inBrowser('The console of a workspace', () => {
 
     await stranger.goto(await client.shareRun(run));
     await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
-    await stranger.getByText('"answer"').first().waitFor();
+    await stranger.getByRole('group', { name: 'Output' }).waitFor();
     await stranger.emulateMedia({ colorScheme: 'dark' });
     expect(await walk.faults(stranger)).toEqual([]);
-    const below = '**/api/v1/public/*/runs/query';
+    const below = '**/v2/public/*/runs/query';
     await stranger.route(below, (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }));
     await stranger.reload();
     await stranger.getByRole('alert').getByText('not just now').waitFor();

@@ -317,7 +317,7 @@ inBrowser('The console', () => {
     const stranger = await walk.open();
     await stranger.goto(`/public/${share_token}/r`);
     await stranger.getByRole('heading', { level: 1, name: '(no name)' }).waitFor();
-    await stranger.getByRole('navigation', { name: 'Runs' }).getByRole('link', { name: '(no name)' }).nth(1).click();
+    await stranger.getByRole('tree', { name: 'Runs' }).getByRole('link', { name: '(no name)' }).nth(1).click();
     await stranger.waitForURL(`**/r?run=${child}`);
     await stranger.context().close();
   });
@@ -354,7 +354,7 @@ inBrowser('The console', () => {
     await dialog.getByLabel('Outputs', { exact: true }).check();
     await dialog.getByRole('button', { name: 'Make a link' }).click();
     await stranger.goto((await dialog.locator('code').textContent())!);
-    await stranger.getByText('"question"').waitFor();
+    await stranger.getByRole('group', { name: 'Input' }).getByText('question').waitFor();
     expect(await stranger.content()).not.toContain('the shown answer');
     expect(await walk.faults(stranger)).toEqual([]);
     await stranger.context().close();

@@ -102,7 +102,7 @@ function Links() {
                   : `${experiments.length} experiments`}
               <span className={css.quiet}>
                 {' '}
-                made <Time at={created_at} prose />, until {day(expires_at)}, {hides(hidden)}
+                made <Time at={created_at} />, until {day(expires_at)}, {hides(hidden)}
               </span>
             </span>
             <Button

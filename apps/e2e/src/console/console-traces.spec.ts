@@ -1,0 +1,194 @@
+import type { Installation } from '@fairlead/service/testing';
+import type { Locator, Page } from 'playwright-core';
+import { ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { agentTrace, EPOCH, placed, sendRuns } from '../testing/console/traces';
+
+const TRACES = 240;
+
+jest.setTimeout(300_000);
+
+inBrowser('The traces of the console', () => {
+  let walk: ConsoleWalk;
+  let installation: Installation;
+  let page: Page;
+  let project: string;
+
+  beforeAll(async () => {
+    walk = await ConsoleWalk.start();
+    ({ installation } = walk);
+    page = await walk.open({ viewport: { width: 1440, height: 900 } });
+    await walk.signIn(page);
+  });
+
+  afterAll(() => walk?.stop());
+  afterEach(() => expect(walk.complaints.splice(0)).toEqual([]));
+
+  beforeEach(() => page.setViewportSize({ width: 1440, height: 900 }));
+
+  const runs = (on = page): Locator => on.getByRole('region', { name: 'Runs' });
+  const rows = (on = page): Locator =>
+    runs(on)
+      .getByRole('row')
+      .filter({ has: on.getByRole('cell') });
+
+  it('begins with a command that sends a trace, and shows the project of the first one by itself', async () => {
+    await page.getByRole('link', { name: 'Traces' }).click();
+    await page.getByRole('heading', { name: 'No trace yet' }).waitFor();
+    await page.getByText(`curl -sS ${installation.url}/api/v1/runs`).waitFor();
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    const traces = Array.from({ length: TRACES }, (_, n) => agentTrace(n)).flat();
+    project = await sendRuns(installation, 'parcels', traces);
+    await page.getByRole('link', { name: 'parcels' }).waitFor();
+    const line = page.getByRole('row').filter({ hasText: 'parcels' });
+    expect(await line.getByRole('cell').count()).toBe(8);
+  });
+
+  it('lists projects, filtered by name in the address, in both widths and themes', async () => {
+    await installation.ask('POST', '/api/v1/sessions', { name: 'nothing in it' });
+    await page.goto('/o/-/projects');
+    await page.getByRole('link', { name: 'nothing in it' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('parc');
+    await page.waitForURL('**/projects?q=parc');
+    await page.getByRole('link', { name: 'nothing in it' }).waitFor({ state: 'detached' });
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await settled(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(await walk.looks(page)).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('heading', { level: 1 }).click();
+    await page.keyboard.press('g');
+    await page.keyboard.press('e');
+    await page.waitForURL('**/experiments');
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.waitForURL('**/projects');
+  });
+
+  it('shows an empty project until its first run comes', async () => {
+    await page.goto('/o/-/projects');
+    await page.getByRole('link', { name: 'nothing in it' }).click();
+    await page.getByText('This project has no runs yet.').waitFor();
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    await sendRuns(installation, 'nothing in it', agentTrace(1));
+    await rows().first().waitFor();
+  });
+
+  it('lists the root runs of a project, the newest first, and reads on while one scrolls', async () => {
+    await page.goto(`/o/-/projects/p/${project}`);
+    await rows()
+      .first()
+      .getByText(`Where is parcel ${TRACES - 1}?`)
+      .waitFor();
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    expect(await rows().count()).toBeLessThan(60);
+    const last = runs().getByText('Where is parcel 0?');
+    for (let times = 0; times < 20 && !(await last.isVisible()); times++) {
+      await runs().evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+      await settled(page);
+    }
+    await last.waitFor();
+    expect(await rows().count()).toBeLessThan(60);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await settled(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(await walk.looks(page)).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  it('goes from run to run with j and k, and opens one with Enter', async () => {
+    await page.goto(`/o/-/projects/p/${project}`);
+    await rows().first().waitFor();
+    for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key);
+    const focused = page.locator('[data-place="1"] a');
+    await focused.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/r/*');
+    await page.getByRole('treeitem', { selected: true }).waitFor();
+    await page.goBack();
+    await rows().first().waitFor();
+  });
+
+  it('filters by status, name, type, time, tag, metadata, score, text and thread, all in the address', async () => {
+    const found = async (search: string): Promise<string[]> => {
+      await page.goto(`/o/-/projects/p/${project}?columns=input&${search}`);
+      await rows().first().or(page.getByText('No run passes these filters.')).waitFor();
+      await settled(page);
+      return rows().allInnerTexts();
+    };
+    const [scored] = await installation
+      .ask('POST', '/api/v1/runs/query', { session: [project], is_root: true, filter: 'search("parcel 7?")', limit: 1 })
+      .then((answer: { runs: { id: string }[] }) => answer.runs);
+    await installation.ask('POST', '/api/v1/feedback', { run_id: scored!.id, key: 'helpful: yes', score: 0.25 });
+    const all: readonly (readonly [search: string, has: RegExp, lacks?: RegExp])[] = [
+      ['status=error', /parcel 230\?/, /parcel 231\?/],
+      ['status=success', /parcel 231\?/, /parcel 230\?/],
+      ['name=quickly', /answer quickly/, /parcel 231\?/],
+      ['tag=shift 1', /parcel 231\?/, /parcel 230\?/],
+      ['metadata=model=m-0', /parcel 230\?/, /parcel 231\?/],
+      ['score=helpful: yes<0.5', /parcel 7\?/, /parcel 8\?/],
+      ['q=parcel 12?', /parcel 12\?/, /parcel 13\?/],
+      ['thread=thread 3', /parcel 238\?/, /parcel 239\?/],
+      ['from=2026-01-02T00:10Z&to=2026-01-02T00:11:30Z', /parcel 11\?/, /parcel 12\?/],
+      ['type=chain', /parcel 239\?/],
+    ];
+    for (const [search, has, lacks] of all) {
+      const shown = (await found(search.replaceAll(' ', '%20'))).join('\n');
+      expect({ search, shown }).toMatchObject({ search, shown: expect.stringMatching(has) as string });
+      if (lacks) expect(shown).not.toMatch(lacks);
+    }
+    for (const search of ['status=pending', 'type=llm', 'since=1h', 'q=in+none'])
+      expect(await found(search)).toEqual([]);
+    await page.getByRole('button', { name: 'Drop all filters' }).click();
+    await rows().first().waitFor();
+    await page.getByText('More filters').click();
+    await page.getByRole('searchbox', { name: 'Score, correct<0.5' }).fill('correct <');
+    await page.getByText('A score is filtered by its key').waitFor();
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Failed');
+    await page.waitForURL('**status=error**');
+  });
+
+  it('shows the columns that are chosen, which stand in the address', async () => {
+    await page.goto(`/o/-/projects/p/${project}`);
+    await rows().first().waitFor();
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Thread' }).check();
+    await page.getByRole('checkbox', { name: 'Output' }).uncheck();
+    const titles = async () => (await runs().getByRole('columnheader').allInnerTexts()).join();
+    await page.waitForURL('**columns=status,input,scores,thread,latency,tokens,cost,started');
+    expect(await titles()).toBe('Name,Status,Input,Scores,Thread,Latency,Tokens,Cost,Started');
+    await page.reload();
+    await rows().first().getByText('thread 4').waitFor();
+    expect(await titles()).toBe('Name,Status,Input,Scores,Thread,Latency,Tokens,Cost,Started');
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+  });
+
+  it('announces new runs, loads them when that is wanted, and shows when a run has ended', async () => {
+    await page.goto(`/o/-/projects/p/${project}`);
+    await rows()
+      .first()
+      .getByText(`Where is parcel ${TRACES - 1}?`)
+      .waitFor();
+    const running = { ...placed(undefined, Date.now() - EPOCH), name: 'still running', inputs: {} };
+    await sendRuns(installation, 'parcels', [...agentTrace(TRACES), running]);
+    const news = page.getByRole('button', { name: '2 new' });
+    await news.waitFor();
+    await rows()
+      .first()
+      .getByText(`Where is parcel ${TRACES - 1}?`)
+      .waitFor();
+    await news.click();
+    await news.waitFor({ state: 'detached' });
+    await rows().first().getByText('running', { exact: true }).waitFor();
+    await rows().nth(1).getByText(`Where is parcel ${TRACES}?`).waitFor();
+    const patch = { id: running.id, trace_id: running.trace_id, end_time: new Date().toISOString(), error: 'it broke' };
+    await installation.ask('PATCH', `/api/v1/runs/${running.id}`, patch);
+    await rows().first().getByText('failed', { exact: true }).waitFor();
+  });
+});
