@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import type { Comparison } from '../../api/client';
+import { Adding } from '../../ui/adding/adding';
 import { figure, plain, whole } from '../../ui/format';
 import { MarkdownSwitch } from '../../ui/markdown/markdown-text';
 import { Button, LongText, Problem, Skeleton, Text } from '../../ui/parts';
@@ -52,7 +53,8 @@ export function RowPanel(props: RowPanelProps) {
   const [chosen, setChosen] = useState({ candidate, place: 0 });
   const place = chosen.candidate === candidate ? chosen.place : 0;
   const shown = own?.runs[place];
-  const run = useRun(shown?.run_id ?? found?.cells[at]?.run_id);
+  const shownRun = shown?.run_id ?? found?.cells[at]?.run_id;
+  const run = useRun(shownRun);
   const base = useRun(found?.cells[0]?.run_id);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -101,6 +103,14 @@ export function RowPanel(props: RowPanelProps) {
         </Button>
       </header>
       {regressions && <Regressions steps={regressions} />}
+      {w !== undefined && shownRun && (
+        <div className={css.steps}>
+          <Link to="/o/$w/projects/p/$session/r/$run" params={{ w, session: candidate, run: shownRun }}>
+            Trace
+          </Link>
+          <Adding key={shownRun} run={shownRun} />
+        </div>
+      )}
       {error && <Problem error={error} />}
       {!found && !error && <Skeleton rows={4} />}
       {found && (

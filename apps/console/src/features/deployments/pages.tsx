@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { ApiError } from '../../api/client';
+import { useProjectOf } from '../../api/project-links';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
@@ -13,7 +14,6 @@ import css from './deployments.module.css';
 import { Artefact, DeploymentsPage } from './list';
 import { hasPages, NotOpened, Open, useOpening } from './open';
 import { Overview } from './overview';
-import { Revisions } from './revisions';
 import { deploymentTone, deploymentWord, revisionName, revisionState, type Shown } from './words';
 
 export { DeploymentsPage };
@@ -23,6 +23,7 @@ const ChangeDialog = lateDialog(async () => (await import('./change-dialog')).Ch
 const DeployDialog = lateDialog(async () => (await import('./deploy-dialog')).DeployDialog);
 const History = late(async () => (await import('./history-tab')).History);
 const Logs = late(async () => (await import('./logs')).Logs);
+const Revisions = late(async () => (await import('./revisions')).Revisions);
 const Secrets = late(async () => (await import('./secrets')).Secrets);
 const Settings = late(async () => (await import('./settings')).Settings);
 
@@ -82,6 +83,7 @@ export function DeploymentPage() {
       aside={
         shown && (
           <>
+            <Traces deployment={shown.deployment} />
             {shown.deployment.source === 'internal_source' && (
               <Action scope="write" onClick={() => setOpen('deploy')} disabled={isGoing}>
                 Deploy a new version …
@@ -125,6 +127,18 @@ export function DeploymentPage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** A link to the traces of a deployment, once it has sent some. */
+function Traces({ deployment }: Pick<Shown, 'deployment'>) {
+  const w = useWorkspace();
+  const project = useProjectOf(w, deployment);
+  if (!project) return null;
+  return (
+    <Link to="/o/$w/projects/p/$session" params={{ w, session: project.id }}>
+      Traces
+    </Link>
   );
 }
 

@@ -1,5 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
+import { useProjectOf } from '../../api/project-links';
 import { Action } from '../../ui/action';
 import { merged, useAddress } from '../../ui/address';
 import { Changes } from '../../ui/changes';
@@ -32,6 +33,7 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
   const { search, change } = useAddress();
   const { w } = useParams({ from: '/o/$w' });
   const latestHealth = useHealth(deployment.id, deployment.updated_at).data?.latest_revision;
+  const project = useProjectOf(w, deployment);
   const [planned, setPlanned] = useState<Revision>();
   const [interrupted, setInterrupted] = useState<Revision>();
   const names = new Map(revisions.map((revision) => [revision.id, revisionName(revision)]));
@@ -141,6 +143,16 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
                 >
                   Logs
                 </Link>
+                {project && (
+                  <Link
+                    to="/o/$w/projects/p/$session"
+                    params={{ w, session: project.id }}
+                    search={{ metadata: `revision_id=${revision.id}` }}
+                    aria-label={`Runs of ${revisionName(revision)}`}
+                  >
+                    Runs
+                  </Link>
+                )}
                 <Link
                   to="."
                   search={merged({ diff: search.diff === revision.id ? undefined : revision.id, with: undefined })}

@@ -184,7 +184,7 @@ function Lines({ w, project, lines, query, scroller, columns: named }: LinesProp
         <p className={css.searched}>
           {searched !== null && (
             <>
-              Looked at all runs of the time since <Time at={searched} prose />.{' '}
+              Looked at all runs of the time since <Time at={searched} />.{' '}
             </>
           )}
           <Button disabled={isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
