@@ -12,11 +12,6 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** For the `ref` of the field of a dialog that has the focus when it opens. */
-export function takesFocus(element: HTMLElement | null): void {
-  element?.setAttribute('autofocus', '');
-}
-
 /** A dialog over the page. Escape closes it; a form that holds what was typed is asked about first. */
 export function Dialog({ title, onClose, narrow, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);

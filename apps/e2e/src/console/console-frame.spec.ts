@@ -81,7 +81,8 @@ inBrowser('The frame of the console', () => {
     const compared = [`${dataset}/compare?selectedSessions=${made.experiment.id}`, `${dataset}/e/${example!.id}`];
     const paths = [...lists, ...connections, dataset, ...compared, ...projects, deployment, ...tabs];
     const traced = { id: crypto.randomUUID(), name: 'traced', session_name: 'traces' };
-    await installation.ask('POST', '/api/v1/runs', traced);
+    const below = { ...traced, id: crypto.randomUUID(), trace_id: traced.id, parent_run_id: traced.id };
+    await installation.ask('POST', '/api/v1/runs/batch', { post: [traced, below] });
     const [project] = await installation.ask('GET', '/api/v1/sessions?name=traces');
     const run = `/o/-/projects/p/${project.id}/r/${traced.id}`;
     const press = (name: string) => (on: Page) => on.getByRole('button', { name }).first().click();
@@ -96,6 +97,7 @@ inBrowser('The frame of the console', () => {
       { path: '/o/-/experiments', then: press('Keyboard shortcuts') },
       { path: '/o/-/experiments', then: press('Columns …') },
       { path: `/o/-/${dataset}/e/${example!.id}`, then: render },
+      { path: `/o/-/projects/p/${project.id}` },
       { path: run, then: press('Add feedback …') },
       { path: run, then: press('Add to dataset …') },
       { path: run, then: press('Share …') },

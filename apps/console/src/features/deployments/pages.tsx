@@ -1,7 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { ApiError } from '../../api/client';
-import { useProjectOf } from '../../api/project-links';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
@@ -13,16 +12,16 @@ import { elements, useDeployment, useRevisions, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { Artefact, DeploymentsPage } from './list';
 import { hasPages, NotOpened, Open, useOpening } from './open';
-import { Overview } from './overview';
 import { deploymentTone, deploymentWord, revisionName, revisionState, type Shown } from './words';
 
 export { DeploymentsPage };
 
-// What is not on the first tab comes when it is looked at.
+// The tabs come when they are looked at.
 const ChangeDialog = lateDialog(async () => (await import('./change-dialog')).ChangeDialog);
 const DeployDialog = lateDialog(async () => (await import('./deploy-dialog')).DeployDialog);
 const History = late(async () => (await import('./history-tab')).History);
 const Logs = late(async () => (await import('./logs')).Logs);
+const Overview = late(async () => (await import('./overview')).Overview);
 const Revisions = late(async () => (await import('./revisions')).Revisions);
 const Secrets = late(async () => (await import('./secrets')).Secrets);
 const Settings = late(async () => (await import('./settings')).Settings);
@@ -83,7 +82,6 @@ export function DeploymentPage() {
       aside={
         shown && (
           <>
-            <Traces deployment={shown.deployment} />
             {shown.deployment.source === 'internal_source' && (
               <Action scope="write" onClick={() => setOpen('deploy')} disabled={isGoing}>
                 Deploy a new version …
@@ -127,18 +125,6 @@ export function DeploymentPage() {
         </>
       )}
     </Page>
-  );
-}
-
-/** A link to the traces of a deployment, once it has sent some. */
-function Traces({ deployment }: Pick<Shown, 'deployment'>) {
-  const w = useWorkspace();
-  const project = useProjectOf(w, deployment);
-  if (!project) return null;
-  return (
-    <Link to="/o/$w/projects/p/$session" params={{ w, session: project.id }}>
-      Traces
-    </Link>
   );
 }
 

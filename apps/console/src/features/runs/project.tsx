@@ -1,12 +1,15 @@
 import { Link, Navigate, useParams } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { useDeploymentOf } from '../../api/project-links';
 import { useProject } from '../../api/traces';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, middle, percent, whole } from '../../ui/format';
+import { late } from '../../ui/late';
 import { Page, Skeleton, Text, useTitle } from '../../ui/parts';
 import { RefusedItems } from '../../ui/refused';
 import css from './runs.module.css';
-import { TraceList } from './trace-list';
+
+const TraceList = late(async () => (await import('./trace-list')).TraceList);
 
 /** An experiment, which opens as a comparison of its own, or the root runs of a project. */
 export function ProjectPage() {
@@ -65,7 +68,9 @@ export function ProjectPage() {
       <div className={css.refused}>
         <RefusedItems workspace={w} session={id} />
       </div>
-      <TraceList w={w} project={id} />
+      <Suspense fallback={<Skeleton />}>
+        <TraceList w={w} project={id} />
+      </Suspense>
     </Page>
   );
 }

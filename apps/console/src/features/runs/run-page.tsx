@@ -1,16 +1,18 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { Suspense, useEffect, useRef } from 'react';
 import { isLong, useFeedback, useRun, useTrace } from '../../api/traces';
 import { Adding } from '../../ui/adding/adding';
 import { ErrorPage } from '../../ui/error-page';
 import { middle, runName } from '../../ui/format';
+import { late } from '../../ui/late';
 import { Button, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Share } from '../../ui/share';
 import { textOf } from './run-facts';
 import { RunView } from './run-view';
 import css from './runs.module.css';
-import { TraceView } from './trace-view';
 
+// A run that stands alone needs no tree.
+const TraceView = late(async () => (await import('./trace-view')).TraceView);
 const RUN = '/o/$w/projects/p/$session/r/$run';
 
 /** A run in its trace. */
@@ -84,26 +86,28 @@ export function RunPage() {
       {trace.error && <Problem error={trace.error} retry={() => void trace.refetch()} />}
       {!lines && !trace.error && <Skeleton />}
       {lines && lines.length > 1 ? (
-        <TraceView
-          lines={lines}
-          root={root}
-          focus={id}
-          hrefOf={(one) => `/o/${w}/projects/p/${session}/r/${one}`}
-          onFocus={(one) => {
-            const params = { w, session, run: one };
-            void navigate({ to: RUN, params, search: (old) => old, replace: true, resetScroll: false });
-          }}
-          more={
-            hasNextPage &&
-            (pause || isFetchNextPageError) && (
-              <Button disabled={isFetchingNextPage} onClick={() => void trace.fetchNextPage()}>
-                Read more runs
-              </Button>
-            )
-          }
-        >
-          {shown}
-        </TraceView>
+        <Suspense fallback={<Skeleton />}>
+          <TraceView
+            lines={lines}
+            root={root}
+            focus={id}
+            hrefOf={(one) => `/o/${w}/projects/p/${session}/r/${one}`}
+            onFocus={(one) => {
+              const params = { w, session, run: one };
+              void navigate({ to: RUN, params, search: (old) => old, replace: true, resetScroll: false });
+            }}
+            more={
+              hasNextPage &&
+              (pause || isFetchNextPageError) && (
+                <Button disabled={isFetchingNextPage} onClick={() => void trace.fetchNextPage()}>
+                  Read more runs
+                </Button>
+              )
+            }
+          >
+            {shown}
+          </TraceView>
+        </Suspense>
       ) : (
         (lines ?? trace.error) && shown
       )}

@@ -1,13 +1,16 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { useSharedRun, useSharedTrace } from '../../api/traces';
 import { merged } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
 import { middle, runName } from '../../ui/format';
+import { late } from '../../ui/late';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { textOf } from './run-facts';
 import { RunView } from './run-view';
-import { TraceView } from './trace-view';
 
+// A run that stands alone needs no tree.
+const TraceView = late(async () => (await import('./trace-view')).TraceView);
 const FROM = '/public/$token/r';
 
 /** A shared run and the runs below it, for whoever has its token. */
@@ -37,15 +40,17 @@ export function SharedRunPage() {
   return (
     <Page fill={lines.length > 1 || undefined} title={<Text title={name.slice(0, 1000)}>{middle(name, 80)}</Text>}>
       {lines.length > 1 ? (
-        <TraceView
-          lines={lines}
-          root={top?.id}
-          focus={chosen ?? textOf(data?.id) ?? ''}
-          hrefOf={(id) => `?run=${encodeURIComponent(id)}`}
-          onFocus={(id) => void navigate({ to: '.', search: merged({ run: id }), replace: true, resetScroll: false })}
-        >
-          {shown}
-        </TraceView>
+        <Suspense fallback={<Skeleton />}>
+          <TraceView
+            lines={lines}
+            root={top?.id}
+            focus={chosen ?? textOf(data?.id) ?? ''}
+            hrefOf={(id) => `?run=${encodeURIComponent(id)}`}
+            onFocus={(id) => void navigate({ to: '.', search: merged({ run: id }), replace: true, resetScroll: false })}
+          >
+            {shown}
+          </TraceView>
+        </Suspense>
       ) : (
         shown
       )}

@@ -3,9 +3,10 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answered, api } from '../../api/client';
 import { printLossless } from '../../api/lossless';
-import { Dialog, takesFocus } from '../dialog';
+import { Dialog } from '../dialog';
 import { Choice, Form, TextArea, TextField } from '../form';
 import { Problem, Skeleton } from '../parts';
+import { takesFocus } from './takes-focus';
 
 const MOST_DATASETS = 100;
 const NEW = 'new';

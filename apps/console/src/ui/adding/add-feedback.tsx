@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api } from '../../api/client';
-import { Dialog, takesFocus } from '../dialog';
+import { Dialog } from '../dialog';
 import { Form, TextArea, TextField } from '../form';
+import { takesFocus } from './takes-focus';
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 /** First members of the keys of queries that show feedback. */

@@ -1,0 +1,3 @@
+export { ProjectPage } from './project';
+export { ProjectsPage } from './projects';
+export { ThreadPage } from './thread';
