@@ -10,7 +10,7 @@ import css from './compare.module.css';
 import { type ComparedRow, type RowRuns, useExample, useRowAround, useRowRuns, useRun } from './data';
 import { Change, Feedback, Repetitions } from './feedback';
 import { Labels } from './labels';
-import { Values } from '../../ui/values';
+import { Values } from '../../ui/values/values';
 
 const FROM = '/o/$w/datasets/$dataset/e/$example';
 const MOST_EXPERIMENTS = 20;

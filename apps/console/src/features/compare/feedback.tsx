@@ -4,8 +4,8 @@ import { duration, figure, signed } from '../../ui/format';
 import { LongText, Sign, Text, Time } from '../../ui/parts';
 import css from './compare.module.css';
 import type { Given, KeyComparison, RowRun } from './data';
-import { leafText, leaves } from '../../ui/readable';
-import { Readable } from '../../ui/values';
+import { leafText, leaves } from '../../ui/values/readable';
+import { Readable } from '../../ui/values/values';
 
 export const KINDS = { app: 'a person', api: 'a program', model: 'a model', auto_eval: 'an evaluator' } as const;
 

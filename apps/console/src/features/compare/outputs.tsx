@@ -2,7 +2,7 @@ import { Fragment } from 'react';
 import { LongText, Text } from '../../ui/parts';
 import css from './compare.module.css';
 import { lines, members, type Stretch, words } from './difference';
-import { leafText, type Turn, turnsOf } from '../../ui/readable';
+import { leafText, type Turn, turnsOf } from '../../ui/values/readable';
 
 export type Mode = 'words' | 'lines';
 

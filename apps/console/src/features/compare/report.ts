@@ -1,7 +1,7 @@
 import type { Comparison } from '../../api/client';
 import { figure, middle, whole } from '../../ui/format';
 import type { ComparedRow } from './data';
-import { flatText } from '../../ui/readable';
+import { flatText } from '../../ui/values/readable';
 import { headline, markdown } from './statistics';
 
 interface About {

@@ -11,7 +11,7 @@ import { type Asked, type Steps, useExample, useRowAround, useRowRuns, useRun } 
 import { Change, Feedback, Repetitions } from './feedback';
 import { Labels, labelsChanged } from './labels';
 import { type Mode, Outputs } from './outputs';
-import { Values } from '../../ui/values';
+import { Values } from '../../ui/values/values';
 
 interface Stepping extends Omit<Steps, 'find'> {
   readonly step: (step: 1 | -1) => void;

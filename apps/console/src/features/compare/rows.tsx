@@ -12,7 +12,7 @@ import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useF
 import { firstDifference } from './difference';
 import { KINDS } from './feedback';
 import { Labels } from './labels';
-import { flatText } from '../../ui/readable';
+import { flatText } from '../../ui/values/readable';
 
 const ROW_HEIGHT = 64;
 /** Shares of the columns in the width, and pixels that they take at least. */

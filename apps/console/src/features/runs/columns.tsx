@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { TraceLine } from '../../api/traces';
 import { duration, figure, middle } from '../../ui/format';
 import { Text, Time } from '../../ui/parts';
-import { previewText } from '../../ui/readable';
+import { previewText } from '../../ui/values/readable';
 import { Status } from '../../ui/status';
 
 const MOST_CHARACTERS = 160;

@@ -6,7 +6,7 @@ import { merged, useAddress } from '../../ui/address';
 import { duration, figure, runName, whole } from '../../ui/format';
 import { Facts } from '../../ui/list';
 import { Copy, LongText, Text, Time } from '../../ui/parts';
-import { Values } from '../../ui/values';
+import { Values } from '../../ui/values/values';
 import { RunStatus } from './columns';
 import { firstTokenAt, linesOf, numberOf, textOf } from './run-facts';
 import css from './runs.module.css';

@@ -4,7 +4,7 @@ import { ErrorPage } from '../../ui/error-page';
 import { duration, figure, middle, runName } from '../../ui/format';
 import { List, More, Section } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
-import { Readable } from '../../ui/values';
+import { Readable } from '../../ui/values/values';
 import { RunStatus } from './columns';
 import css from './runs.module.css';
 

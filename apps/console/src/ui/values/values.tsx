@@ -1,7 +1,7 @@
 import { Fragment } from 'react';
-import { printLossless } from '../api/lossless';
-import { MarkdownText } from './markdown/markdown-text';
-import { Copy, Text } from './parts';
+import { printLossless } from '../../api/lossless';
+import { MarkdownText } from '../markdown/markdown-text';
+import { Copy, Text } from '../parts';
 import css from './values.module.css';
 import { besideTurns, leafText, leaves, turnsOf } from './readable';
 

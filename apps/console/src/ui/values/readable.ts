@@ -1,4 +1,4 @@
-import { SourceNumber } from '../api/lossless';
+import { SourceNumber } from '../../api/lossless';
 
 /** A turn of a conversation: who said it, its text, and the tools that it calls. */
 export interface Turn {
