@@ -13,6 +13,7 @@ export { experimentId, newDatasetId, numberedIds, tracingProjectId } from './com
 export { digestOf, type OpaqueBody, readBytes, readJson, readOpaqueBody } from './common/opaque-body.schema';
 export { array, nulled, number, object, preview, raw, text, time, unquoted } from './common/platform-json';
 export { found, Id, idPath, JSON_TEXT, notOffered, oneOrMany, pageOf100, searchedObject, sent } from './common/reading';
+export { SCORE_FORM, SCORE_OPERATORS, scoreBound, type ScoreBound } from './common/score-bound';
 export { type Expressions, insertRow, type Row, updateRow, workspaceOf } from './common/rows.queries';
 export {
   all,

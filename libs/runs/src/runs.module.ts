@@ -34,6 +34,7 @@ import { RunUrlController } from './run/run-url.controller';
 import { RunsController } from './run/runs.controller';
 import { ThreadsController } from './run/threads.controller';
 import { SessionCommands } from './session/sessions.commands';
+import { TracesController } from './traces/traces.controller';
 
 /** Libraries above this one say which comparative experiments and datasets there are. */
 interface Known {
@@ -51,6 +52,7 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     RunUrlController,
     ReplacedRunsController,
     ThreadsController,
+    TracesController,
     RefusedItemsController,
     FeedbackController,
     FeedbackChangesController,

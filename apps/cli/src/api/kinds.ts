@@ -26,6 +26,7 @@ export type Kind = keyof typeof KINDS;
 /** Members and parameters of the API that hold an id of a kind. */
 const HOLDERS: Readonly<Record<string, Kind>> = {
   session: 'experiment',
+  project: 'experiment',
   tenant: 'workspace',
   reference_dataset: 'dataset',
   actor: 'key',

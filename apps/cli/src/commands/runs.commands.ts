@@ -11,6 +11,16 @@ export const runs: Group = {
       about: 'list runs, the newest first',
       columns: ['id', 'name', 'run_type', 'status', 'start_time', 'error'],
     },
+    traces: {
+      route: 'GET /v1/projects/{project_id}/traces',
+      example: 'support-agent --status error',
+      columns: ['id', 'name', 'status', 'start_time', 'latency', 'total_tokens', 'error_preview'],
+    },
+    trace: {
+      route: 'GET /v1/projects/{project_id}/traces/{trace_id}',
+      example: 'support-agent 0198c1f0-0000-7000-8000-000000000001',
+      columns: ['id', 'parent_run_id', 'name', 'run_type', 'status', 'start_time', 'latency'],
+    },
     stats: { route: 'POST /api/v1/runs/stats', example: '--session model-a' },
     get: { route: 'GET /api/v1/runs/{run_id}', example: '0198c1f0-0000-7000-8000-000000000001' },
     refused: {

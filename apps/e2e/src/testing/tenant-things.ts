@@ -149,6 +149,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
       session_id: experiment.id,
       experiment_id: experiment.id,
       run_id: run.id,
+      ...{ project_id: experiment.id, trace_id: run.id },
       thread_id: threadOf(`${mark} upload`),
       example_id: example!.id,
       ...{ own_dataset_id: own.id, own_example_id: ownExampleId },

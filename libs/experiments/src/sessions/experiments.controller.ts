@@ -3,14 +3,21 @@ import { BadRequest, type Infer, int, note, object, optional, refine, str, uuid 
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
-import { array, EXPERIMENTS_VIEWS, JSON_TEXT, oneOrMany, searchedObject } from '@fairlead/runs';
+import {
+  array,
+  EXPERIMENTS_VIEWS,
+  JSON_TEXT,
+  oneOrMany,
+  SCORE_FORM,
+  SCORE_OPERATORS,
+  scoreBound,
+  searchedObject,
+} from '@fairlead/runs';
 import { experiments } from './sessions.answers.schema';
-import { EXPERIMENT_ORDERS, listExperiments, SCORE_OPERATORS } from './sessions.queries';
+import { EXPERIMENT_ORDERS, listExperiments } from './sessions.queries';
 
 const MOST_TEXT = 256;
 const MOST_SCORES = 10;
-const SCORE = /^(.+?)(>=|<=|>|<|=)(-?\d{1,15}(?:\.\d{1,15})?)$/s;
-const SCORE_FORM = '<key><operator><number>, such as correct>0.8';
 const SORT_FORM = `${EXPERIMENT_ORDERS.join(', ')}, score:<key> or metadata:<member>, with - in front for the largest first`;
 
 const experimentsQuery = object({
@@ -73,12 +80,6 @@ function queryOf({ q, dataset_id, score = [], limit, cursor, ...asked }: Infer<t
   const metadata = searchedObject('metadata', asked.metadata);
   const scores = score.map((text) => scoreBound(text)!);
   return { q, dataset_id, metadata, scores, ...orderOf(asked.sort ?? '-start_time')!, limit, offset };
-}
-
-function scoreBound(text: string) {
-  const [, key, operator, bound] = SCORE.exec(text) ?? [];
-  const known = SCORE_OPERATORS.find((one) => one === operator);
-  return known && { key: key!, operator: known, bound: Number(bound) };
 }
 
 function orderOf(text: string) {

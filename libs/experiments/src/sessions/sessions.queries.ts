@@ -11,6 +11,7 @@ import {
   object,
   Parameters,
   raw,
+  type ScoreBound,
   type SessionChanges,
   type SessionCreated,
   type SessionEntity,
@@ -139,15 +140,12 @@ interface ExperimentQuery {
   readonly q?: string;
   readonly dataset_id?: readonly string[];
   readonly metadata?: string;
-  readonly scores: readonly { readonly key: string; readonly operator: ScoreOperator; readonly bound: number }[];
+  readonly scores: readonly ScoreBound[];
   readonly sort: ExperimentSort;
   readonly descending: boolean;
   readonly offset: number;
   readonly limit: number;
 }
-
-export const SCORE_OPERATORS = ['>=', '<=', '>', '<', '='] as const;
-type ScoreOperator = (typeof SCORE_OPERATORS)[number];
 
 const EXPERIMENT_SORTS = {
   start_time: 's.start_time',

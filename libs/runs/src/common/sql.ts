@@ -29,10 +29,10 @@ export function isoTime(expression: string): string {
 }
 
 /**
- * SQL for the seconds that a run (`r.`, or nothing, in front of its columns) took, null while it goes on. Clients count
+ * SQL for the seconds that a run (`r.`, `u.`, or nothing, in front of its columns) took, null while it goes on. Clients count
  * microseconds themselves, and send an end that is a little before the start for what took no time.
  */
-export function latencyOf(run: '' | 'r.'): string {
+export function latencyOf(run: '' | 'r.' | 'u.'): string {
   return `case when ${run}end_time < ${run}start_time then 0 else extract(epoch from ${run}end_time - ${run}start_time)::float8 end`;
 }
 

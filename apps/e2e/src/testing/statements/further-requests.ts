@@ -57,6 +57,7 @@ export async function askFurther(service: RouteService): Promise<void> {
   await ask('GET', `/api/v1/examples?dataset=${own}&as_of=tagged`);
   await ask('POST', '/api/v1/examples', { dataset_id: own, source_run_id: run, use_source_run_io: true });
 
+  await askForTraces(service, key);
   await askForRefusals(service, key, session!);
   await askForFills(service, key);
   await appendWithoutRequests(service, key);
@@ -71,6 +72,35 @@ async function uploadOf(service: RouteService, key: string, body: object): Promi
     return run_count ?? undefined;
   });
   return experiment.id;
+}
+
+/** A trace whose root says what it used after a step has, and that ends later than it begins to be known. */
+async function askForTraces(service: RouteService, key: string): Promise<void> {
+  const post = (body: object) => service.ask('POST', '/api/v1/runs', key, { session_name: 'further traces', ...body });
+  const usage = { outputs: { usage_metadata: { total_tokens: 1 } } };
+  const root = newId();
+  await post({ id: root, name: 'root', trace_id: root });
+  await post({ id: newId(), name: 'step', trace_id: root, parent_run_id: root, ...usage });
+  await service.ask('PATCH', `/api/v1/runs/${root}`, key, { end_time: new Date().toISOString(), ...usage });
+  const [project] = await service.ask<{ id: string }[]>('GET', '/api/v1/sessions?name=further%20traces', key);
+  const { id } = project!;
+  const filter = new URLSearchParams({
+    ...{
+      status: 'error',
+      name: 'root',
+      run_type: 'chain',
+      from: '2026-01-01',
+      to: '2100-01-01',
+      tag: 'a',
+      text: 'root',
+    },
+    ...{ metadata: '{"a":1}', score: 'correct>0', thread_id: 't', filter: 'gt(latency, 0)' },
+  });
+  type Listed = { first_cursor: string };
+  const { first_cursor: place } = await service.ask<Listed>('GET', `/v1/projects/${id}/traces`, key);
+  await service.ask('GET', `/v1/projects/${id}/traces?${filter}&cursor=${place}&newer_than=${place}`, key);
+  await service.ask('GET', `/v1/projects/${id}/traces?status=success&status=pending&cursor=${place}`, key);
+  await service.ask('GET', `/v1/projects/${id}/traces/${root}`, key);
 }
 
 /** Items that are refused, and feedback that comes before its run. */
