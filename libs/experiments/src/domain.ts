@@ -27,7 +27,7 @@ export function experimentsReadModel(store: EventStore, { tables, handlers }: Ab
     tables: [
       ...['datasets', 'sessions', 'examples', 'runs', 'run_attachments', 'feedback', 'awaited_feedback'],
       ...['feedback_configs', 'feedback_changes', 'dataset_versions', 'dataset_tags', ...tables],
-      ...['replaced_runs', 'replaced_feedback'],
+      ...['replaced_runs', 'replaced_feedback', 'trace_counts'],
     ],
     notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes', 'stored_run_batches'],
     projections: (pool) => [

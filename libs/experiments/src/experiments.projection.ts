@@ -26,6 +26,7 @@ import {
   type SessionChanges,
   type SessionCreated,
   settleFeedback,
+  TraceCounts,
   updateRow,
   workspaceOf,
 } from '@fairlead/runs';
@@ -56,6 +57,7 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
     const fedBack: Sessions = new Map();
     const running: Sessions = new Map();
     const stored: Sessions = new Map();
+    const counts = new TraceCounts();
     for (const event of events as Handled[]) {
       if (event.stream.startsWith('tenant-')) {
         if ((event as Recorded).type === 'TenantRemoved') await applyTenantRemoved(event, tx);
@@ -74,7 +76,7 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
       if (event.type === 'RunsReceived') {
         if (event.data.batch) continue;
         const tenant = await workspaceOf(tx, event, 'sessions');
-        for (const session of await applyRunsReceived(event, tenant, tx)) running.set(session, tenant);
+        for (const session of await applyRunsReceived(event, tenant, tx, counts)) running.set(session, tenant);
         continue;
       }
       await apply(event, tx);
@@ -87,7 +89,7 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
     }
     for (const [session, tenant] of new Map([...stored, ...running]))
       if (await settleFeedback(tx, tenant, session)) fedBack.set(session, tenant);
-    for (const [session, tenant] of running) await refreshRunStats(tx, tenant, session);
+    for (const [session, tenant] of running) await refreshRunStats(tx, tenant, session, counts);
     for (const [session, tenant] of fedBack) await refreshFeedbackStats(tx, tenant, session);
   },
 });

@@ -25,6 +25,8 @@ export {
   shownMetadataOf,
   storable,
 } from './common/sql';
+export { refreshRunStats } from './counts/run-stats.projection';
+export { TraceCounts } from './counts/trace-counts.projection';
 export { runsEntities } from './domain';
 export { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 export { applyFeedbackChange } from './feedback/feedback-changes.projection';
@@ -43,7 +45,7 @@ export {
 export { feedbackColumns, feedbackJson, type FeedbackRow } from './feedback/feedback.queries';
 export { NamedComparisons } from './feedback/named-comparisons';
 export { LiveRunsThread } from './intake/langsmith/live-runs-thread.service';
-export { applyRunsReceived, refreshRunStats } from './intake/langsmith/live-runs.projection';
+export { applyRunsReceived } from './intake/langsmith/live-runs.projection';
 export {
   type AttachmentLinks,
   Attachments,

@@ -13,6 +13,7 @@ import { Pool } from 'pg';
 import { ExperimentLimits } from './bodies/experiment-limits';
 import { UploadThread } from './bodies/upload-thread.service';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
+import { ProjectsController } from './counts/projects.controller';
 import { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from './feedback/feedback-configs.controller';
@@ -52,6 +53,7 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     RunUrlController,
     ReplacedRunsController,
     ThreadsController,
+    ProjectsController,
     TracesController,
     RefusedItemsController,
     FeedbackController,

@@ -11,6 +11,15 @@ export const runs: Group = {
       about: 'list runs, the newest first',
       columns: ['id', 'name', 'run_type', 'status', 'start_time', 'error'],
     },
+    projects: {
+      route: 'GET /v1/projects',
+      columns: ['id', 'name', 'runs', 'errors', 'total_tokens', 'total_cost', 'latency_p50', 'last_run_start_time'],
+    },
+    counts: {
+      route: 'GET /v1/projects/{project_id}/counts',
+      example: 'support-agent --interval day',
+      columns: ['time', 'runs', 'errors', 'total_tokens', 'total_cost', 'latency_p50', 'latency_p99'],
+    },
     traces: {
       route: 'GET /v1/projects/{project_id}/traces',
       example: 'support-agent --status error',

@@ -212,3 +212,21 @@ export class RunBatches1764900061000 extends Migration {
       where name = 'experiments-view' on conflict do nothing`,
   ];
 }
+
+/** Counts of the runs of live sessions by hour and latency; those of a session are made with its next runs, or by a replay. */
+export class TraceCounts1764900063000 extends Migration {
+  readonly statements = [
+    `create table trace_counts (
+        tenant_id uuid not null,
+        session_id uuid not null,
+        unit text not null,
+        "time" timestamptz not null,
+        bucket smallint not null,
+        runs bigint not null,
+        errors bigint not null,
+        ${USAGE.map((column) => `${column} numeric not null, ${column}_known bigint not null`).join(', ')},
+        primary key (tenant_id, session_id, unit, "time", bucket)
+      )`,
+    'alter table sessions add column counted_as text',
+  ];
+}

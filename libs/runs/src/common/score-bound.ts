@@ -8,7 +8,7 @@ export interface ScoreBound {
 }
 
 const SCORE = /^(.+?)(>=|<=|>|<|=)(-?\d{1,15}(?:\.\d{1,15})?)$/s;
-/** How a score bound is written. */
+/** Form of the text of a score bound. */
 export const SCORE_FORM = '<key><operator><number>, such as correct>0.8';
 
 /** Returns the condition that a text says; undefined when it says none. */

@@ -13,8 +13,10 @@ import { LOCKS, transaction } from '@fairlead/postgres';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { EXPERIMENTS_VIEW, LIVE_RUNS } from '../common/experiments-view';
+import { refreshRunStats } from '../counts/run-stats.projection';
+import { TraceCounts } from '../counts/trace-counts.projection';
 import { refreshFeedbackStats, settleFeedback } from '../feedback/feedback.projection';
-import { applyChanges, countBytes, refreshRunStats } from '../intake/langsmith/live-runs.projection';
+import { applyChanges, countBytes } from '../intake/langsmith/live-runs.projection';
 import { mergedRuns, type RunChanges } from '../intake/langsmith/merged-runs';
 import { experimentModel, type RunsReceived } from '../session/experiment';
 import { type RunBatch, RunBatches, runsOf } from './run-batches.store';
@@ -110,14 +112,15 @@ export class LiveRuns implements Projection {
       if (there.rowCount === 0) return false;
       const sessions = new Set([session]);
       const runs = mergedRuns(changes);
+      const counts = new TraceCounts();
       for (let at = 0; at < runs.length; at += MOST_RUNS) {
-        const applied = await applyChanges(tx, tenant, session, runs.slice(at, at + MOST_RUNS));
+        const applied = await applyChanges(tx, tenant, session, runs.slice(at, at + MOST_RUNS), counts);
         for (const { session_id: own } of applied.values()) sessions.add(own);
       }
       await this.count(tx, tenant, session, events);
       for (const own of sessions) {
         const fedBack = await settleFeedback(tx, tenant, own);
-        await refreshRunStats(tx, tenant, own);
+        await refreshRunStats(tx, tenant, own, counts);
         if (fedBack) await refreshFeedbackStats(tx, tenant, own);
       }
       return true;

@@ -73,7 +73,7 @@ function sum(one: number | null, other: number | null): number | null {
 }
 
 /** SQL: whether a run `r` itself says what it used. */
-const says = (run: string) => `(${run}.total_tokens is not null or ${run}.total_cost is not null)`;
+export const says = (run: string) => `(${run}.total_tokens is not null or ${run}.total_cost is not null)`;
 
 /** SQL: the columns of a usage over runs `u`. */
 export const USAGE_SUMS = USAGE_MEMBERS.map((name) => `trim_scale(sum(u.${name}))`).join(', ');

@@ -8,6 +8,7 @@ import type { SessionDeleted } from './experiment';
 const OF_SESSION = [
   ...['feedback', 'feedback_changes', 'run_attachments', 'runs', 'replaced_feedback', 'replaced_runs', 'shares'],
   'stored_run_batches',
+  'trace_counts',
 ];
 
 export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {

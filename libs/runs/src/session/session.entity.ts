@@ -39,5 +39,7 @@ export class SessionEntity {
   @Column('numeric', { nullable: true }) readonly prompt_cost!: string | null;
   @Column('numeric', { nullable: true }) readonly completion_cost!: string | null;
   @Column('numeric', { nullable: true }) readonly total_cost!: string | null;
+  /** The statistics as they were stored with the counts of the session; null where its runs were never counted. */
+  @Column('text', { nullable: true }) readonly counted_as!: string | null;
   @Column('int') readonly version!: number;
 }

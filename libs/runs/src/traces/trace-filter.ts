@@ -32,13 +32,9 @@ export function traceConditions(filter: TraceFilter, parameters: Parameters, ten
   const found: string[] = [];
   if (from !== undefined) found.push(`r.start_time >= ${parameters.add(from, 'timestamptz')}`);
   if (to !== undefined) found.push(`r.start_time < ${parameters.add(to, 'timestamptz')}`);
-  // As it stands in the condition of the index.
-  const failed = status?.length === 1 && status[0] === 'error';
-  if (failed) found.push(`r.status = 'error'`);
-
   const { name, run_type, tag = [], metadata, scores, text, thread_id } = filter;
   const checked: string[] = [];
-  for (const [column, values] of Object.entries({ status: failed ? undefined : status, name, run_type }))
+  for (const [column, values] of Object.entries({ status, name, run_type }))
     if (values !== undefined) checked.push(`r.${column} = any(${parameters.add(values, 'text[]')})`);
   const vocabulary = runVocabulary(tenant);
   for (const one of tag) checked.push(`coalesce(${vocabulary.json.tags} ? ${parameters.add(one, 'text')}, false)`);

@@ -7,6 +7,7 @@ import { Id, searchedObject } from '../common/reading';
 import { scoreBound } from '../common/score-bound';
 import { decodeCursor } from '../run/run-cursor';
 import { readRunsOfTrace, readTraces } from './light-runs.queries';
+import type { TraceFilter } from './trace-filter';
 import { findRunsOfTrace, findTraces, hasProject } from './traces.queries';
 import { trace, tracePath, traceQuery, traces, tracesQuery } from './traces.schema';
 
@@ -28,21 +29,11 @@ export class TracesController {
     @Id('project_id') id: string,
     @Query(tracesQuery) asked: Infer<typeof tracesQuery>,
   ) {
-    const { from, to, metadata, score = [], newer_than, limit, cursor, ...filter } = asked;
+    const { limit, cursor, newer_than } = asked;
     const project = { tenantId, id };
     await this.requireProject(project);
-    const { ids, ...places } = await findTraces(
-      this.pool,
-      project,
-      {
-        ...filter,
-        from: from?.iso,
-        to: to?.iso,
-        metadata: searchedObject('metadata', metadata),
-        scores: score.map((text) => scoreBound(text)!),
-      },
-      { limit, after: decodeCursor(cursor), newerThan: decodeCursor(newer_than) },
-    );
+    const page = { limit, after: decodeCursor(cursor), newerThan: decodeCursor(newer_than) };
+    const { ids, ...places } = await findTraces(this.pool, project, filterOf(asked), page);
     return { traces: await readTraces(this.pool, tenantId, ids), ...places };
   }
 
@@ -68,4 +59,14 @@ export class TracesController {
   private async requireProject(project: { tenantId: string; id: string }): Promise<void> {
     if (!(await hasProject(this.pool, project))) throw new NotFound(`Project ID ${project.id} not found.`);
   }
+}
+
+function filterOf({ from, to, metadata, score = [], ...filter }: Infer<typeof tracesQuery>): TraceFilter {
+  return {
+    ...filter,
+    from: from?.iso,
+    to: to?.iso,
+    metadata: searchedObject('metadata', metadata),
+    scores: score.map((text) => scoreBound(text)!),
+  };
 }

@@ -10,7 +10,7 @@ const [FIRST, MOST_AT_ONCE] = [16, 4096];
 const TIME = isoTime('r.start_time');
 
 /** The workspace and the session whose runs are read. */
-export interface Project {
+interface Project {
   readonly tenantId: string;
   readonly id: string;
 }

@@ -19,7 +19,7 @@ import { oneOrMany } from '../common/reading';
 import { SCORE_FORM, scoreBound } from '../common/score-bound';
 import { USAGE_MEMBERS } from '../run/run-usage';
 
-export const MOST_OF_TRACE = 5000;
+const MOST_OF_TRACE = 5000;
 const MOST_VALUES = 20;
 
 const several = <T>(item: Schema<T>) =>

@@ -34,8 +34,8 @@ describe('The root runs of a project', () => {
     });
     const failed = await add(project, 2, { name: 'failed', status: 'error', error: `"it \\"broke\\" ${long}"` });
     await add(project, 3, { name: 'step', parent_run_id: first, trace_id: first, total_tokens: 5, total_cost: '0.25' });
-    await reading.insert('feedback', rows.feedback(reading.tenants.a, project, first, { key: 'ok', score: 1 }));
-    await reading.insert('feedback', rows.feedback(reading.tenants.a, project, first, { key: 'ok', score: 0 }));
+    await reading.insert('feedback', rows.feedback(reading.tenants.a, project, { run_id: first, key: 'ok', score: 1 }));
+    await reading.insert('feedback', rows.feedback(reading.tenants.a, project, { run_id: first, key: 'ok', score: 0 }));
     const { traces, ...places } = await list(project);
     expect(traces).toMatchObject([
       { id: failed, status: 'error', error_preview: expect.stringMatching(/^it \\?"broke\\?" x{200,290}$/), tags: [] },
@@ -86,8 +86,12 @@ describe('The root runs of a project', () => {
     await add(project, 2, { name: 'two', run_type: 'llm', tags: '["b"]', extra: metadata({ user: 'bob' }) });
     await add(project, 3, { name: 'three', status: 'error', error: '"Größe"', outputs: '{"a":"gr\\u00f6\\u00dfe"}' });
     await add(project, 4, { name: 'four', status: 'pending', end_time: null });
-    await reading.insert('feedback', rows.feedback(reading.tenants.a, project, one, { key: 'a=b', score: 0.75 }));
-    const found = (query: Record<string, string> | string[][]) => names(project, `?${new URLSearchParams(query)}`);
+    await reading.insert(
+      'feedback',
+      rows.feedback(reading.tenants.a, project, { run_id: one, key: 'a=b', score: 0.75 }),
+    );
+    const found = (query: Record<string, string> | [string, string][]) =>
+      names(project, `?${new URLSearchParams(query).toString()}`);
     expect(await found({ status: 'error' })).toEqual(['three']);
     expect(
       await found([
@@ -135,7 +139,10 @@ describe('The root runs of a project', () => {
       const all: string[] = [];
       let cursor: string | null = '';
       while (cursor !== null) {
-        const page = await list(project, `?limit=3${query}${cursor && `&cursor=${cursor}`}`);
+        const page: Awaited<ReturnType<typeof list>> = await list(
+          project,
+          `?limit=3${query}${cursor && `&cursor=${cursor}`}`,
+        );
         expect(page.traces.length).toBeLessThanOrEqual(3);
         all.push(...page.traces.map(({ name }) => name));
         cursor = page.next_cursor;
@@ -168,7 +175,7 @@ describe('The root runs of a project', () => {
     expect(first.next_cursor).not.toBeNull();
     const found: string[] = [];
     for (let cursor: string | null = first.next_cursor; cursor !== null;) {
-      const page = await list(project, `?name=r1&cursor=${cursor}`);
+      const page: Awaited<ReturnType<typeof list>> = await list(project, `?name=r1&cursor=${cursor}`);
       found.push(...page.traces.map(({ name }) => name));
       cursor = page.next_cursor;
     }
@@ -200,7 +207,7 @@ describe('A trace', () => {
     expect(json).toMatchObject({
       trace_id: root,
       runs: [
-        { id: root, name: 'root', parent_run_id: null, total_tokens: 7 },
+        { id: root, name: 'root', parent_run_id: null, total_tokens: 3 },
         { name: 'model', trace_id: root, parent_run_id: tool, total_tokens: 4 },
         { id: tool, name: 'tool', parent_run_id: root, prompt_tokens: 1, completion_tokens: null },
       ],
@@ -209,8 +216,10 @@ describe('A trace', () => {
     expect(json.runs[0]).not.toHaveProperty('inputs_preview');
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const page = (await read(`?limit=1${cursor && `&cursor=${cursor}`}`)).json;
-      seen.push(...page.runs.map(({ name }: { name: string }) => name));
+      const page: { runs: { name: string }[]; next_cursor: string | null } = (
+        await read(`?limit=1${cursor && `&cursor=${cursor}`}`)
+      ).json;
+      seen.push(...page.runs.map(({ name }) => name));
       cursor = page.next_cursor;
     }
     expect(seen).toEqual(['root', 'model', 'tool']);

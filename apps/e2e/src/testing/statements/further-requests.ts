@@ -82,8 +82,8 @@ async function askForTraces(service: RouteService, key: string): Promise<void> {
   await post({ id: root, name: 'root', trace_id: root });
   await post({ id: newId(), name: 'step', trace_id: root, parent_run_id: root, ...usage });
   await service.ask('PATCH', `/api/v1/runs/${root}`, key, { end_time: new Date().toISOString(), ...usage });
-  const [project] = await service.ask<{ id: string }[]>('GET', '/api/v1/sessions?name=further%20traces', key);
-  const { id } = project!;
+  const { projects } = await service.ask<{ projects: { id: string; name: string }[] }>('GET', '/v1/projects?q=e', key);
+  const { id } = projects.find(({ name }) => name === 'further traces')!;
   const filter = new URLSearchParams({
     ...{
       status: 'error',
@@ -98,9 +98,11 @@ async function askForTraces(service: RouteService, key: string): Promise<void> {
   });
   type Listed = { first_cursor: string };
   const { first_cursor: place } = await service.ask<Listed>('GET', `/v1/projects/${id}/traces`, key);
-  await service.ask('GET', `/v1/projects/${id}/traces?${filter}&cursor=${place}&newer_than=${place}`, key);
+  await service.ask('GET', `/v1/projects/${id}/traces?${filter.toString()}&cursor=${place}&newer_than=${place}`, key);
   await service.ask('GET', `/v1/projects/${id}/traces?status=success&status=pending&cursor=${place}`, key);
   await service.ask('GET', `/v1/projects/${id}/traces/${root}`, key);
+  await service.ask('GET', `/v1/projects/${id}/counts`, key);
+  await service.ask('GET', `/v1/projects?cursor=${place}`, key);
 }
 
 /** Items that are refused, and feedback that comes before its run. */

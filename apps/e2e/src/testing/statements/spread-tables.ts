@@ -8,6 +8,7 @@ export const SPREAD: readonly string[] = [
   ...['session_run_bytes', 'stored_bytes', 'stored_run_bytes', 'feedback_changes', 'feedback_configs'],
   ...['awaited_feedback', 'untold_feedback', 'payload_sessions', 'payload_datasets'],
   ...['payload_chunks', 'dataset_versions', 'dataset_tags', 'run_batches', 'stored_run_batches'],
+  'trace_counts',
 ];
 
 /** Tables of which some rows have no workspace until they are filled: PostgreSQL stores these in the first partition. */

@@ -2,9 +2,8 @@ import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { RunAttachment } from '../../run/run-change';
 import type { RunsReceived } from '../../session/experiment';
-import { lockStored, storeFeedbackStats } from '../../feedback/feedback.projection';
-import { counted, USAGE_MEMBERS, USAGE_SUMS } from '../../run/run-usage';
-import { latencyOf } from '../../common/sql';
+import type { TraceCounts } from '../../counts/trace-counts.projection';
+import { USAGE_MEMBERS } from '../../run/run-usage';
 import { countedBytes, type MergedRun, mergedRuns } from './merged-runs';
 
 /** SQL: values of a new run for which none was sent. */
@@ -22,10 +21,11 @@ export async function applyRunsReceived(
   { stream, data, time }: Recorded<RunsReceived>,
   tenant: string | null,
   tx: PoolClient,
+  counts: TraceCounts,
 ): Promise<ReadonlySet<string>> {
   const session = idOf(stream);
   const runs = mergedRuns([{ runs: data.runs, time }]);
-  const applied = await applyChanges(tx, tenant, session, runs);
+  const applied = await applyChanges(tx, tenant, session, runs, counts);
   const differing = (id: string) => applied.get(id)?.differing ?? undefined;
   const bytes = runs.reduce((sum, run) => sum + countedBytes(run, differing(run.change.id)), 0);
   await countBytes(tx, tenant, session, bytes);
@@ -41,8 +41,11 @@ export async function applyChanges(
   tenant: string | null,
   session: string,
   runs: readonly MergedRun[],
+  counts: TraceCounts,
 ): Promise<ReadonlyMap<string, Applied>> {
-  const applied = new Map((await applyRuns(tenant, session, runs, tx)).map((row) => [row.id, row]));
+  const ids = runs.map(({ change: { id } }) => id);
+  const rows = await counts.around(tx, tenant, ids, () => applyRuns(tenant, session, runs, tx));
+  const applied = new Map(rows.map((row) => [row.id, row]));
   const missing = runs.flatMap(({ change: { id } }) => (applied.has(id) ? [] : [id]));
   if (missing.length > 0) await applyMissing(tenant, session, missing, tx);
   const attached = runs.flatMap(({ change: { id, attachments = [] } }) =>
@@ -205,25 +208,4 @@ async function applyAttachments(
       attachments.map(({ bytes }) => bytes),
     ],
   });
-}
-
-/** Computes the statistics of a live session over the roots of its traces; an upload's come with its runs. */
-export async function refreshRunStats(tx: PoolClient, tenant: string | null, session: string): Promise<void> {
-  if (!(await lockStored(tx, tenant, session))) return;
-  const latency = latencyOf('');
-  await tx.query(
-    `update sessions set (run_count, latency_p50, latency_p99, error_rate, last_run_start_time) = (
-       select count(*)::int, percentile_cont(0.5) within group (order by ${latency}),
-         percentile_cont(0.99) within group (order by ${latency}), avg((status = 'error')::int)::float8, max(start_time)
-       from runs where session_id = $1 and tenant_id = $2 and parent_run_id is null)
-     where id = $1 and tenant_id = $2`,
-    [session, tenant],
-  );
-  await tx.query(
-    `update sessions set (${USAGE_MEMBERS.join(', ')}) = (
-       select ${USAGE_SUMS} from runs u where u.session_id = $1 and u.tenant_id = $2 and ${counted('$2')})
-     where id = $1 and tenant_id = $2`,
-    [session, tenant],
-  );
-  await storeFeedbackStats(tx, tenant, session);
 }
