@@ -98,6 +98,7 @@ inBrowser('The frame of the console', () => {
       { path: '/o/-/experiments', then: press('Columns …') },
       { path: `/o/-/${dataset}/e/${example!.id}`, then: render },
       { path: `/o/-/projects/p/${project.id}` },
+      { path: run },
       { path: run, then: press('Add feedback …') },
       { path: run, then: press('Add to dataset …') },
       { path: run, then: press('Share …') },

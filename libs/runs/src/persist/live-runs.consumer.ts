@@ -102,7 +102,8 @@ export class LiveRuns implements Projection {
     const [session, tenant] = [idOf(stream), metadata.tenant!];
     return transaction(this.pool, async (tx) => {
       await tx.query(
-        `set local synchronous_commit = off;
+        // A session from before its counts is counted once, which takes long where it is large.
+        `set local synchronous_commit = off; set local statement_timeout = 0;
          select pg_advisory_xact_lock_shared(${LOCKS.awaitedFeedback}, hashtext(${tx.escapeLiteral(tenant)}))`,
       );
       const there = await tx.query('select 1 from sessions where id = $1 and tenant_id = $2 for update', [
