@@ -10,8 +10,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const version = process.argv[2] ?? '24';
-const INSTALL_MS = 30_000;
-const TRY_MS = 45_000;
+const INSTALL_MS = 60_000;
+const TRY_MS = 120_000;
 const STOP_MS = 20_000;
 
 function otherNode() {

@@ -167,14 +167,14 @@ async function sendPart(key: string, kind: keyof typeof PARTS, { path }: Pick<Pl
   return { status: response.status, text, told: text.replaceAll(UUIDS, 'ID') };
 }
 
-/** Ids of tenant A for a place: those of things that it may be about, and a third of all others, in turns. */
+/** Ids of tenant A for a place: those of things that it may be about, and a sixth of all others, in turns. */
 function idsFor({ path }: Place, nth: number, foreign: readonly string[]): string[] {
   const kind = path.join('_').replaceAll(/_?(?:ids?|\d+)(?=_|$)/g, '');
   const named = Object.entries(a.ids).filter(
     ([name]) => kind !== '' && (name.includes(kind) || kind.includes(name.replace(/_id$/, ''))),
   );
   const meant = new Set(named.map(([, id]) => id));
-  return foreign.filter((id, at) => meant.has(id) || (at + nth) % 3 === 0);
+  return foreign.filter((id, at) => meant.has(id) || (at + nth) % 6 === 0);
 }
 
 /** Everything of tenant A that one GET shows. */

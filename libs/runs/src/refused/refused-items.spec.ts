@@ -167,7 +167,7 @@ it('Of a batch in JSON with runs that are too large all others are stored, in ea
         }
       },
     ),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 
