@@ -17,7 +17,9 @@ mkdirSync(join(root, '.cache'), { recursive: true });
 rmSync(report, { force: true });
 Object.assign(process.env, { FAIRLEAD_FAULTS: 'full', FAIRLEAD_FAULTS_REPORT: report });
 const chosen = process.argv.splice(2);
-const elsewhere = ['apps/e2e/src/log/kill.spec.ts', 'apps/e2e/src/api/fuzz.spec.ts'];
+const elsewhere = ['log/kill', 'api/fuzz', 'api/foreign-ids', 'console/console-frame', 'operations/docs'].map(
+  (name) => `apps/e2e/src/${name}.spec.ts`,
+);
 const files =
   chosen.length > 0 ? chosen.map((name) => `tools/faults/src/suites/${name}`) : ['tools/faults/src/', ...elsewhere];
 process.argv.push(...files, '--runInBand');

@@ -95,8 +95,8 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
 });
 
 /**
- * Waits for those who store runs of the workspaces in which feedback begins to wait for its run: one of both sees the
- * other. The locks are taken before any row is changed, and in one order, so that no two transactions wait for each other.
+ * Locks out the follower that stores runs, in the workspaces whose feedback begins to wait for a run. Without the lock,
+ * both transactions could miss what the other one adds, and the feedback would wait for ever. The locks are taken before any row is changed, and in one order, so that no two transactions wait for each other.
  */
 async function lockAwaited(events: readonly Recorded[], tx: PoolClient): Promise<void> {
   const awaited = events.filter(({ type }) => type === 'FeedbackAwaited');

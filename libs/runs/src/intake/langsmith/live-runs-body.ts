@@ -119,7 +119,7 @@ const LISTS = ['post', 'patch'] as const;
 const LARGE_OF_RUN = /^((?:post|patch)\.\d+)(?:\.(.*))?$/s;
 const batchOutline = object({ post: optional(list(int()), []), patch: optional(list(int()), []) });
 
-/** Returns the most bytes of a part of a request: a member of a run, or of anything else what a request may have. */
+/** Returns the limit on the bytes of a part: that of a member of a run, or that of a request for all other parts. */
 export function mostOfPart(name: string): number {
   const [, method = '', , member] = PART.exec(name) ?? [];
   return member !== undefined && /^(?:post|patch)$/i.test(method) ? MOST_MEMBER_BYTES : MOST_BYTES;
