@@ -45,7 +45,7 @@ export {
 export { feedbackColumns, feedbackJson, type FeedbackRow } from './feedback/feedback.queries';
 export { NamedComparisons } from './feedback/named-comparisons';
 export { LiveRunsThread } from './intake/langsmith/live-runs-thread.service';
-export { applyRunsReceived } from './intake/langsmith/live-runs.projection';
+export { applyRunsReceived } from './batch/live-runs.projection';
 export {
   type AttachmentLinks,
   Attachments,
@@ -62,9 +62,9 @@ export {
   placesOf,
 } from './persist/fill-targets.queries';
 export { NamedDatasets } from './persist/named-datasets';
-export { LiveRuns } from './persist/live-runs.consumer';
+export { LiveRuns } from './batch/live-runs.consumer';
 export { PersistRuns } from './persist/persist-runs.consumer';
-export { RunBatches } from './persist/run-batches.store';
+export { RunBatches } from './batch/run-batches.store';
 export { answer, batches, pieces, type Sized } from './persist/pieces';
 export { RefusedItems } from './refused/refused-items.store';
 export { decodeCursor } from './run/run-cursor';

@@ -1,11 +1,11 @@
-import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@fairlead/eventing';
+import { checkAppend, type Consistency, type EventStore, type Metadata, Room, streamName } from '@fairlead/eventing';
 import { BadRequest, Conflict } from '@fairlead/schema';
+import type { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../session/experiment';
 import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { findReplacements, replacedSentence } from './replacements.queries';
 import { type Refusal, refusal } from '../refused/refusal';
-import type { Parts } from '../intake/langsmith/live-sessions.commands';
 import type { SentFeedback } from './feedback-body';
 
 /** Feedback of a workspace that may wait for its runs. */
@@ -13,6 +13,12 @@ const MOST_AWAITED = 10_000;
 /** Events that are appended at once, so that they share a commit. */
 const AT_ONCE = 50;
 const rooms = new WeakMap<EventStore, Room>();
+
+interface Parts {
+  readonly store: EventStore;
+  readonly pool: Pool;
+  readonly consistency: Consistency;
+}
 
 type Appended = {
   readonly sent: SentFeedback;

@@ -3,7 +3,7 @@ import { transaction } from '@fairlead/postgres';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experiment, startUploading, type Uploading } from '@fairlead/experiments/testing';
-import { LiveRuns } from './live-runs.consumer';
+import { LiveRuns } from '../batch/live-runs.consumer';
 import { DELETED_UPLOADS } from './payload-sweeper.worker';
 
 /** Bytes that the workspaces of this test may store. */

@@ -6,7 +6,7 @@ import { experimentModel, sessionStream } from '../session/experiment';
 import { LIVE_RUNS } from '../common/experiments-view';
 import { experimentId } from '../common/ids';
 import { NamedDatasets } from './named-datasets';
-import { RunBatches } from './run-batches.store';
+import { RunBatches } from '../batch/run-batches.store';
 
 const HOUR = 60 * 60 * 1000;
 /** An upload records what it has kept long before that. */

@@ -1,5 +1,4 @@
 import { type Aggregate, changedMembers, type DomainEvent, type Model, streamName } from '@fairlead/eventing';
-import type { RunBatch } from '../persist/run-batches.store';
 import type { RunChange } from '../run/run-change';
 import { SessionNotFound } from './session.errors';
 
@@ -151,6 +150,16 @@ export type FeedbackDeleted = DomainEvent<'FeedbackDeleted', { readonly id: stri
 
 /** Feedback on a run that is not known yet, and that names no session: it waits in a stream of its run's id. */
 export type FeedbackAwaited = DomainEvent<'FeedbackAwaited', FeedbackAdded['data']>;
+
+/** The runs of one session in a request, as the event of the session names them. */
+export interface RunBatch {
+  /** SHA-256 of the content, hex. */
+  readonly sha256: string;
+  /** Number of runs and changes of runs. */
+  readonly count: number;
+  /** Bytes of the content before it is compressed. */
+  readonly bytes: number;
+}
 
 /**
  * Runs, and changes of runs, were sent while they happened. They are in a batch beside the log; in events of earlier

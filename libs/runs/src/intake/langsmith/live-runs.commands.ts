@@ -8,7 +8,7 @@ import { EXPERIMENTS_VIEWS } from '../../common/experiments-view';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
 import { found } from '../../common/reading';
-import { batchContent } from '../../persist/run-batches.store';
+import { batchContent } from '../../batch/run-batches.store';
 import type { SentParts, SentRun } from './live-runs-body';
 import { findSessions, makeSessions, type Parts } from './live-sessions.commands';
 

@@ -32,7 +32,7 @@ import { RefusedItems } from '../../refused/refused-items.store';
 import { LiveRunsThread } from './live-runs-thread.service';
 import { ExperimentLimits } from '../../bodies/experiment-limits';
 import { readCut } from '../../bodies/parts-body.schema';
-import { RunBatches } from '../../persist/run-batches.store';
+import { RunBatches } from '../../batch/run-batches.store';
 import { SessionCommands } from '../../session/sessions.commands';
 import { idPath } from '../../common/reading';
 import { UploadThread } from '../../bodies/upload-thread.service';

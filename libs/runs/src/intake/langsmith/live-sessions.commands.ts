@@ -6,7 +6,7 @@ import type { Pool } from 'pg';
 import type { SentRun } from './live-runs-body';
 import { EXPERIMENTS_VIEWS } from '../../common/experiments-view';
 import { newProject } from '../../session/experiment';
-import type { RunBatches } from '../../persist/run-batches.store';
+import type { RunBatches } from '../../batch/run-batches.store';
 import type { SessionCommands } from '../../session/sessions.commands';
 
 /** Where runs go that name no session. */

@@ -2,16 +2,7 @@ import { createHash } from 'node:crypto';
 import { blocksOf, BLOCK_BYTES, frameOf } from '@fairlead/blobs';
 import type { Pool } from 'pg';
 import type { RunChange } from '../run/run-change';
-
-/** The runs of one session in a request, as the event of the session names them. */
-export interface RunBatch {
-  /** SHA-256 of the content, hex. */
-  readonly sha256: string;
-  /** Number of runs and changes of runs. */
-  readonly count: number;
-  /** Bytes of the content before it is compressed. */
-  readonly bytes: number;
-}
+import type { RunBatch } from '../session/experiment';
 
 /** Rows that one statement deletes. */
 const MOST_DELETED = 1000;

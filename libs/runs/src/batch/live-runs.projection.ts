@@ -1,9 +1,9 @@
 import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { RunAttachment } from '../../run/run-change';
-import type { RunsReceived } from '../../session/experiment';
-import type { TraceCounts } from '../../counts/trace-counts.projection';
-import { USAGE_MEMBERS } from '../../run/run-usage';
+import type { RunAttachment } from '../run/run-change';
+import type { RunsReceived } from '../session/experiment';
+import type { TraceCounts } from '../counts/trace-counts.projection';
+import { USAGE_MEMBERS } from '../run/run-usage';
 import { countedBytes, type MergedRun, mergedRuns } from './merged-runs';
 
 /** SQL: values of a new run for which none was sent. */

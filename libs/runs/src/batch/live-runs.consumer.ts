@@ -16,10 +16,10 @@ import { EXPERIMENTS_VIEW, LIVE_RUNS } from '../common/experiments-view';
 import { refreshRunStats } from '../counts/run-stats.projection';
 import { TraceCounts } from '../counts/trace-counts.projection';
 import { refreshFeedbackStats, settleFeedback } from '../feedback/feedback.projection';
-import { applyChanges, countBytes } from '../intake/langsmith/live-runs.projection';
-import { mergedRuns, type RunChanges } from '../intake/langsmith/merged-runs';
-import { experimentModel, type RunsReceived } from '../session/experiment';
-import { type RunBatch, RunBatches, runsOf } from './run-batches.store';
+import { applyChanges, countBytes } from './live-runs.projection';
+import { mergedRuns, type RunChanges } from './merged-runs';
+import { experimentModel, type RunBatch, type RunsReceived } from '../session/experiment';
+import { RunBatches, runsOf } from './run-batches.store';
 
 /** Bytes of batches, before they are compressed, that are in memory at once; a single batch may be larger. */
 const MOST_BYTES = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { RunChange } from '../../run/run-change';
+import type { RunChange } from '../run/run-change';
 import { countedBytes, mergedRuns } from './merged-runs';
 
 const time = '2026-01-01T00:00:00.000Z';
