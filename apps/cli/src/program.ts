@@ -3,7 +3,7 @@ import { addApi } from './commands/api.command';
 import { addAudit } from './commands/audit.commands';
 import { addChanges } from './commands/changes.command';
 import { addCompletion } from './commands/completion.command';
-import { addConsole, browsers } from './commands/console.command';
+import { addConsole, browsers, views } from './commands/console.command';
 import { datasets, examples } from './commands/datasets.commands';
 import { addDeploy } from './deployments/deploy.command';
 import { addDeploymentLogs } from './deployments/deployment-logs.command';
@@ -82,7 +82,7 @@ export function program(): Command {
   addChanges(all);
   addAudit(all);
   addKeys(all);
-  for (const group of [workspaces, browsers, parked, service]) addGroup(all, group);
+  for (const group of [workspaces, browsers, views, parked, service]) addGroup(all, group);
   addConsole(all);
   addApi(all);
   addCompletion(all);

@@ -1,5 +1,5 @@
-import { ProgramKeys } from '@fairlead/api';
-import { Followers, Quotas, stoppedWorkspacesProjection, WorkspaceRemovals } from '@fairlead/eventing';
+import { Idempotency, ProgramKeys } from '@fairlead/api';
+import { Followers, Quotas, stoppedWorkspacesProjection, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { AdminKey } from './admin-key.service';
 import { Authenticator } from './authenticator.service';
@@ -22,8 +22,13 @@ import { tenantsProjection } from './tenants/tenant.projection';
 import { TenantQueries } from './tenants/tenant.queries';
 import { TenantsController } from './tenants/tenants.controller';
 import { WorkspacesController } from './tenants/workspaces.controller';
+import { deleteView } from './views/saved-view';
+import { SavedViewCommands } from './views/saved-view.commands';
+import { savedViewsProjection } from './views/saved-view.projection';
+import { SavedViewQueries } from './views/saved-view.queries';
+import { SavedViewsController } from './views/saved-views.controller';
 
-/** Tenants, API keys and who may do what. */
+/** Tenants, API keys and who may do what, and the views of lists that people of a workspace share. */
 @Module({})
 export class AccessModule implements OnModuleInit {
   constructor(
@@ -33,6 +38,8 @@ export class AccessModule implements OnModuleInit {
     private readonly keys: ApiKeyCommands,
     private readonly queries: ApiKeyQueries,
     private readonly known: KnownKeys,
+    private readonly views: SavedViewCommands,
+    private readonly savedViews: SavedViewQueries,
   ) {}
 
   static register(options = new AccessOptions()): DynamicModule {
@@ -43,6 +50,7 @@ export class AccessModule implements OnModuleInit {
         ApiKeysController,
         ConsoleSessionsController,
         ParkedSubjectsController,
+        SavedViewsController,
         TenantsController,
         WorkspacesController,
       ],
@@ -52,6 +60,7 @@ export class AccessModule implements OnModuleInit {
         ...[ApiKeyCommands, ApiKeyQueries, KnownKeys],
         ...[TenantCommands, TenantQueries, KnownTenants],
         ...[ConsoleSessionCommands, ConsoleSessionQueries, SignIn],
+        ...[SavedViewCommands, SavedViewQueries, Idempotency.hashedBy(Vault)],
       ],
       exports: [AdminKey, Authenticator, ProgramKeys],
     };
@@ -59,9 +68,11 @@ export class AccessModule implements OnModuleInit {
 
   onModuleInit(): void {
     this.quotas.count('api_keys', 'ApiKeyCreated', 'ApiKeyRevoked', endsWith);
+    this.quotas.count('views', 'SavedViewCreated', 'SavedViewDeleted');
     this.followers.register(tenantsProjection);
     this.followers.register(apiKeysProjection);
     this.followers.register(consoleSessionsProjection);
+    this.followers.register(savedViewsProjection);
     this.followers.register(stoppedWorkspacesProjection);
     this.removals.register('api_keys', 'system:access', [
       {
@@ -69,6 +80,12 @@ export class AccessModule implements OnModuleInit {
         find: (tenant, limit) => this.queries.working(tenant, limit),
         remove: ({ metadata }, id) => this.keys.end(id, metadata),
         removed: () => this.known.forget(),
+      },
+      {
+        view: savedViewsProjection.name,
+        find: async (tenant, limit) =>
+          (await this.savedViews.list(tenant, undefined, { limit, offset: 0 })).items.map(({ id }) => id),
+        remove: (caller, id) => this.views.change(caller, id, deleteView),
       },
     ]);
   }

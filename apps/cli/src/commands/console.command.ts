@@ -5,6 +5,7 @@ import { does } from '../api/context';
 import { type Group, reaches } from '../table/group';
 
 const CODES = '/v1/console/codes';
+const VIEW = '/v1/views/{view_id}';
 
 interface Link {
   readonly path: string;
@@ -25,6 +26,23 @@ export const browsers: Group = {
       example: '0198c1f0-0000-7000-8000-000000000001',
       about: 'sign a browser out',
     },
+  },
+};
+
+/** Views of lists that the people of a workspace share. */
+export const views: Group = {
+  name: 'views',
+  alias: 'view',
+  about: 'filters, order and columns of lists in the web console, kept under a name',
+  lines: {
+    list: { route: 'GET /v1/views', columns: ['name', 'page', 'parameters', 'updated_at', 'id'] },
+    get: { route: `GET ${VIEW}`, example: 'nightly-failures' },
+    create: {
+      route: 'POST /v1/views',
+      example: `--page traces --name nightly-failures --parameters '{"status": "error", "tag": "night"}'`,
+    },
+    patch: { route: `PATCH ${VIEW}`, example: `nightly-failures --parameters '{"status": "error"}'` },
+    delete: { route: `DELETE ${VIEW}`, example: 'nightly-failures' },
   },
 };
 

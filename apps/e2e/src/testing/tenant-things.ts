@@ -71,6 +71,7 @@ const newIntegration = (name: string, outside: string) => ({
   credentials: { token: 'a-token' },
   webhook_secret: WEBHOOK_SECRET,
 });
+const newView = (name: string) => ({ page: 'traces', name, parameters: { q: name } });
 const newWebhook = (description: string, outside: string) => ({
   url: `${outside}/hook`,
   event_types: ['dataset.deleted'],
@@ -156,6 +157,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
       feedback_id: feedback!.id,
       ...{ run_token: sharedRun.share_token, dataset_token: sharedDataset.share_token },
       ...{ share_id: link.id, link_token: link.token },
+      view_id: (await ask<{ id: string }>('POST', '/v1/views', newView(mark))).id,
       comparative_experiment_id: comparative.id,
       id: apiKey!.id,
       ...ids,
@@ -291,6 +293,8 @@ export function details(
     'POST /api/v1/workspaces': { body: { display_name: name } },
     'POST /v1/integrations': { body: newIntegration(name, outside.url) },
     'PATCH /v1/integrations/:integration_id': { body: { name: 'taken over' } },
+    'POST /v1/views': { body: newView(name) },
+    'PATCH /v1/views/:view_id': { body: { name: 'taken over' } },
     'POST /v1/webhooks': { body: newWebhook(name, outside.url) },
     'PATCH /v1/webhooks/:webhook_id': { body: { description: 'taken over' } },
     'POST /v2/listeners': { body: newListener(name) },

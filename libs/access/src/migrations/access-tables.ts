@@ -73,3 +73,17 @@ export class ConsoleSessions1764600000230 extends Migration {
     'create index on console_sessions (expires_at)',
   ];
 }
+
+/** Views of lists that were saved under a name: their states. */
+export class SavedViews1764900063100 extends Migration {
+  readonly statements = [
+    `create table saved_views (
+        tenant_id uuid not null,
+        id uuid not null,
+        version int not null,
+        page text not null,
+        state text not null,
+        primary key (tenant_id, id)
+      )`,
+  ];
+}

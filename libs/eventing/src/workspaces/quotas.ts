@@ -12,6 +12,7 @@ export const QUOTA_KINDS = [
   'integrations',
   'listeners',
   'oauth_providers',
+  'views',
   'webhooks',
 ] as const;
 type QuotaKind = (typeof QUOTA_KINDS)[number];
@@ -24,6 +25,7 @@ export const QUOTA_DEFAULTS: QuotaLimits = {
   integrations: 1_000,
   listeners: 1_000,
   oauth_providers: 1_000,
+  views: 500,
   webhooks: 100,
   stored_bytes: 100 * 1024 ** 3,
 };

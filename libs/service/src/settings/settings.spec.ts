@@ -38,6 +38,7 @@ describe('The settings', () => {
         stored_bytes: 107_374_182_400,
         listeners: 1000,
         oauth_providers: 1000,
+        views: 500,
         webhooks: 100,
       },
       dialect: 'specification',

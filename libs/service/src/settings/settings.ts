@@ -143,6 +143,7 @@ export const SETTINGS = {
     QUOTA_INTEGRATIONS: note(optional(things, QUOTA_DEFAULTS.integrations), 'Integrations of a workspace.'),
     QUOTA_LISTENERS: note(optional(things, QUOTA_DEFAULTS.listeners), 'Listeners of a workspace.'),
     QUOTA_OAUTH_PROVIDERS: note(optional(things, QUOTA_DEFAULTS.oauth_providers), 'OAuth providers of a workspace.'),
+    QUOTA_VIEWS: note(optional(things, QUOTA_DEFAULTS.views), 'Saved views of a workspace.'),
     QUOTA_WEBHOOKS: note(optional(things, QUOTA_DEFAULTS.webhooks), 'Webhooks of a workspace.'),
     QUOTA_STORED_BYTES: note(
       optional(whole(0, Number.MAX_SAFE_INTEGER), QUOTA_DEFAULTS.stored_bytes),
@@ -286,6 +287,7 @@ function quotas(read: Read): QuotaLimits {
     integrations: read('QUOTA_INTEGRATIONS'),
     listeners: read('QUOTA_LISTENERS'),
     oauth_providers: read('QUOTA_OAUTH_PROVIDERS'),
+    views: read('QUOTA_VIEWS'),
     webhooks: read('QUOTA_WEBHOOKS'),
     stored_bytes: read('QUOTA_STORED_BYTES'),
   };
