@@ -44,6 +44,7 @@ it('says plainly that nothing is run where revisions are only recorded', async (
       detail: 'Recorded, nothing is run.',
       processes: [],
       executor: 'record',
+      next_executor: 'record',
       active_revision_id: revision,
       latest_revision: { id: revision, status: 'DEPLOYED', reason: null },
     },
@@ -84,7 +85,13 @@ it('tells of a deployment of which nothing was deployed why that is', async () =
   executor.builds = () => Promise.reject(new Error('no such base image'));
   await service.start(executor);
   const id = await service.deployment();
-  const none = { state: 'NOT_DEPLOYED', executor: null, active_revision_id: null, processes: [] };
+  const none = {
+    state: 'NOT_DEPLOYED',
+    executor: null,
+    next_executor: 'scripted',
+    active_revision_id: null,
+    processes: [],
+  };
   expect((await service.health(id)).json).toMatchObject({ ...none, latest_revision: null });
   const revision = await service.revision(id);
   await service.reached(id, revision, 'BUILD_FAILED');

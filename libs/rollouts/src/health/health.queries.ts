@@ -28,6 +28,7 @@ export class HealthQueries {
       deployment_id: deploymentId,
       ...(await this.seen(target, host)),
       executor,
+      next_executor: this.executor.name,
       active_revision_id,
       latest_revision:
         id === null || status === null ? null : { id, status, reason: await this.reason(target, id, status, host) },

@@ -15,6 +15,7 @@ export const health = object('DeploymentHealth', {
     nullable(str()),
     'What deployed the active revision, a value of the setting `EXECUTOR`; null before one was deployed, and for revisions of earlier versions.',
   ),
+  next_executor: note(str(), 'What will deploy the next revision, the value of the setting `EXECUTOR`.'),
   active_revision_id: note(nullable(uuid()), 'The revision that runs; null until one has been deployed.'),
   latest_revision: note(
     nullable(
