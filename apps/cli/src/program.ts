@@ -5,6 +5,7 @@ import { addChanges } from './commands/changes.command';
 import { addCompletion } from './commands/completion.command';
 import { addConsole, browsers, views } from './commands/console.command';
 import { datasets, examples } from './commands/datasets.commands';
+import { addDemo } from './demo/demo.command';
 import { addDeploy } from './deployments/deploy.command';
 import { addDeploymentLogs } from './deployments/deployment-logs.command';
 import { addOpen } from './deployments/deployment-open.command';
@@ -34,6 +35,7 @@ const HELP = `
 Examples:
   $ fairlead login https://fairlead.example.com
   $ fairlead status
+  $ fairlead demo
   $ fairlead deploy agents/support --name support-agent
   $ fairlead deployments rollback support-agent --reason 'slow answers'
   $ fairlead experiments upload results.csv --dataset questions
@@ -84,6 +86,7 @@ export function program(): Command {
   addKeys(all);
   for (const group of [workspaces, browsers, views, parked, service]) addGroup(all, group);
   addConsole(all);
+  addDemo(all);
   addApi(all);
   addCompletion(all);
   return all;
