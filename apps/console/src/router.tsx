@@ -36,6 +36,7 @@ const sharedDataset = () => import('./features/experiments/shared');
 const sharedRun = () => import('./features/runs/shared');
 const sharedComparison = () => import('./features/compare/shared');
 const linkedRun = () => import('./features/runs/linked');
+const demo = () => import('./features/demo/pages');
 const health = () => import('./features/health/pages');
 const integrations = () => import('./features/connections/integrations');
 const providers = () => import('./features/connections/providers');
@@ -71,6 +72,7 @@ const pages = [
   createRoute({ ...page, path: '/listeners', component: latePage(listeners, 'ListenersPage') }),
   createRoute({ ...page, path: '/webhooks', component: latePage(webhooks, 'WebhooksPage') }),
   createRoute({ ...page, path: '/webhooks/$webhook', component: latePage(webhooks, 'WebhookPage') }),
+  createRoute({ ...page, path: '/demo', component: latePage(demo, 'DemoPage') }),
   createRoute({ ...page, path: '/health', component: latePage(health, 'HealthPage') }),
 ];
 

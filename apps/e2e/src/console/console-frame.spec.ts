@@ -77,6 +77,7 @@ inBrowser('The frame of the console', () => {
       'audit/verify',
       'keys',
       'health',
+      'demo',
     ];
     const connections = ['integrations', 'providers', 'listeners', 'webhooks'];
     const tabs = ['overview', 'history', 'secrets', 'logs', 'settings'].map((tab) => `${deployment}?tab=${tab}`);

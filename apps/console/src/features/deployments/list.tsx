@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
+import { DemoOffer } from '../../ui/demo-offer';
 import { lateDialog } from '../../ui/late';
 import { Filters, Pick, Typed } from '../../ui/form';
 import { middle } from '../../ui/format';
@@ -231,6 +232,7 @@ function FirstDeployment() {
         {command}
       </pre>
       <Copy text={command}>Copy</Copy>
+      <DemoOffer />
     </Nothing>
   );
 }

@@ -1,4 +1,5 @@
 import { FIRST_UPLOAD } from '../../../../../libs/service/src/first-upload';
+import { DemoOffer } from '../../ui/demo-offer';
 import { Copy } from '../../ui/parts';
 import css from './experiments.module.css';
 
@@ -23,6 +24,7 @@ export function FirstUpload() {
           Waiting for it …
         </span>
       </div>
+      <DemoOffer />
     </section>
   );
 }

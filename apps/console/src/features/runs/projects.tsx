@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { type Project, useProjects } from '../../api/traces';
 import { useAddress } from '../../ui/address';
+import { DemoOffer } from '../../ui/demo-offer';
 import { Filters, Typed } from '../../ui/form';
 import { duration, figure, middle, percent, whole } from '../../ui/format';
 import { List, More, Nothing } from '../../ui/list';
@@ -91,6 +92,7 @@ function FirstTrace() {
           Waiting for it …
         </span>
       </div>
+      <DemoOffer />
     </Nothing>
   );
 }

@@ -12,6 +12,17 @@ import { Mark } from './login';
 import css from './shell.module.css';
 import { ThemeChoice } from './theme-choice';
 
+const PLACES = [
+  ['/o/$w/experiments', 'Experiments'],
+  ['/o/$w/datasets', 'Datasets'],
+  ['/o/$w/projects', 'Traces'],
+  ['/o/$w/host/deployments', 'Deployments'],
+  ['/o/$w/integrations', 'Connections'],
+  ['/o/$w/audit', 'Audit'],
+  ['/o/$w/keys', 'Keys'],
+  ['/o/$w/health', 'Health'],
+] as const;
+
 /** The frame of every page of a workspace: where one can go, and who one is. */
 export function Workspace() {
   const { w } = useParams({ from: '/o/$w' });
@@ -40,30 +51,11 @@ export function Workspace() {
           <span>Fairlead</span>
         </Link>
         <nav id="places" className={css.nav} aria-label="Pages">
-          <Link to="/o/$w/experiments" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Experiments
-          </Link>
-          <Link to="/o/$w/datasets" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Datasets
-          </Link>
-          <Link to="/o/$w/projects" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Traces
-          </Link>
-          <Link to="/o/$w/host/deployments" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Deployments
-          </Link>
-          <Link to="/o/$w/integrations" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Connections
-          </Link>
-          <Link to="/o/$w/audit" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Audit
-          </Link>
-          <Link to="/o/$w/keys" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Keys
-          </Link>
-          <Link to="/o/$w/health" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
-            Health
-          </Link>
+          {PLACES.map(([to, name]) => (
+            <Link key={to} to={to} params={{ w }}>
+              {name}
+            </Link>
+          ))}
           <a href="/docs">API</a>
         </nav>
         <span className={css.keyboard}>

@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'react';
+import { fill } from '../../../../cli/src/demo/fill';
+import { remove } from '../../../../cli/src/demo/remove';
+import { NotMade, type Step } from '../../../../cli/src/demo/service';
+import { Problem, Text } from '../../ui/parts';
+import css from './demo.module.css';
+import { serviceOf } from './service';
+
+interface FillingProps {
+  readonly what: 'make' | 'remove';
+  /** Called with a sentence to show, or nothing. */
+  readonly onEnd: (note?: string) => void;
+}
+
+/** Makes or removes the example while it is shown, and says how far it is. */
+export function Filling({ what, onEnd }: FillingProps) {
+  const [step, setStep] = useState<Step>();
+  const [error, setError] = useState<Error>();
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    const service = serviceOf(stop.signal, setStep);
+    const work = what === 'make' ? fill(service).then((made) => made.notDeployed) : remove(service).then(keptNote);
+    setError(undefined);
+    work.then(onEnd, (failure: Error) => stop.signal.aborted || setError(failure));
+    return () => stop.abort();
+  }, [what, attempt]);
+  if (error instanceof NotMade) {
+    return (
+      <p role="alert" className={css.bad}>
+        <Text>{error.message}</Text>
+      </p>
+    );
+  }
+  if (error) return <Problem error={error} retry={() => setAttempt(attempt + 1)} />;
+  const doing = what === 'remove' ? 'Removing it' : (step?.doing ?? 'Beginning');
+  return (
+    <p role="status" className={css.step}>
+      <progress max={step?.of ?? 1} value={what === 'make' ? (step?.done ?? 0) : undefined} aria-label={doing} />{' '}
+      {doing}
+    </p>
+  );
+}
+
+function keptNote({ kept }: Awaited<ReturnType<typeof remove>>): string | undefined {
+  return kept.length === 0 ? undefined : `Kept ${kept.join(', ')}: it holds what is not the example's.`;
+}
