@@ -1,12 +1,11 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('audit_log')
-@Index('audit_log_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Index('audit_log_page', ['tenant_id', 'time', 'id'])
 @Index('audit_log_resource', ['resource_id'], { type: 'hash' })
 export class AuditLogEntity {
   @PrimaryColumn('uuid') readonly id!: string;
-  @Column('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
   @Column('timestamptz') readonly time!: Date;
   @Column('text') readonly operation!: string;
   @Column('text') readonly actor!: string;

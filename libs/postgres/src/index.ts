@@ -1,12 +1,14 @@
 export { copyAtOnce } from './database/copy-queries';
 export { connect, type EntityClass, openDatabase, openDataSource, transaction } from './database/database';
 export { writeDurably } from './embedded/durable-file';
+export { OF_SERVICE, PROCESS_NAME } from './database/generation';
+export { replacePrimaryKeys } from './database/primary-keys';
 export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/embedded';
 export { fillWorkspaces, WorkspaceColumns } from './database/workspace-columns';
 export { timeText } from './database/time-text';
 export { LOCKS } from './database/locks';
 export { makeDirectory } from './embedded/make-directory';
-export { Migration, type MigrationClass, opaque, UniqueIndexes } from './database/migration';
+export { Indexes, Migration, type MigrationClass, opaque, UniqueIndexes } from './database/migration';
 export { nested } from './database/nested';
 export { opaqueStorage } from './database/opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './database/reading';

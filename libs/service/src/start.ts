@@ -15,7 +15,6 @@ import {
 import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/edge';
 import {
   type EntityClass,
-  fillWorkspaces,
   makeDirectory,
   type MigrationClass,
   openDatabase,
@@ -23,7 +22,6 @@ import {
   openRequestPool,
   startEmbedded,
 } from '@fairlead/postgres';
-import { PeriodicWork } from '@fairlead/schema';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
@@ -31,6 +29,7 @@ import { Registry } from 'prom-client';
 import { measureApps } from './apps/app-metrics';
 import { appPagesAt, hasAppPages } from './apps/app-pages';
 import { openEventStore } from './event-store/open-event-store';
+import { finishUpgrade } from './finish-upgrade';
 import { requireOneWorkspace, withExecutor } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings/settings';
@@ -81,9 +80,6 @@ const BACKLOG = 8192;
 
 /** Share of the database connections for requests that only read. */
 const READ_SHARE = 2 / 5;
-
-/** Services of the version before leave rows without a workspace while they run beside this one. */
-const FILL_EVERY_MS = 600_000;
 
 type Undo = () => Promise<void>;
 
@@ -170,15 +166,7 @@ async function open(
     poolSize: settings.databaseConnections - readConnections,
   });
   started.push(() => main.end());
-  const [ending, warn] = [new AbortController(), (error: unknown) => logger.warn(error)];
-  const fill = () => fillWorkspaces(url, migrations, (line) => logger.info(line), ending.signal);
-  const filling = new PeriodicWork(fill, warn);
-  void filling.run();
-  filling.start(FILL_EVERY_MS);
-  started.push(() => {
-    ending.abort();
-    return filling.stop();
-  });
+  started.push(finishUpgrade(url, migrations, logger));
   const requests = openRequestPool(main, { url, connections: readConnections, timeout: settings.readTimeout });
   started.push(() => requests.close());
   const db = await openDataSource(requests.pool, entities);

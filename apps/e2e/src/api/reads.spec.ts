@@ -46,7 +46,7 @@ describe.each([
 
   async function waiting(): Promise<number> {
     const { rowCount } = await installation.database.pool.query(
-      `select from pg_stat_activity where datname = current_database() and application_name = 'fairlead reads' and state = 'active'`,
+      `select from pg_stat_activity where datname = current_database() and application_name = 'fairlead/2 reads' and state = 'active'`,
     );
     return rowCount ?? 0;
   }

@@ -51,5 +51,6 @@ export class AuditByEvent1763900000500 extends Migration {
 
 /** A key that begins with the workspace, beside the one that services of the version before name in `on conflict`. */
 export class AuditWorkspaceKey1764900062100 extends UniqueIndexes {
+  override readonly arePrimary = true;
   readonly indexes = { audit_log_workspace_key: 'audit_log (tenant_id, id)' };
 }

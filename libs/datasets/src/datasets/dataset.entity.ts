@@ -1,14 +1,13 @@
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
 @Entity('datasets')
-@Index('datasets_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Unique('datasets_tenant_id_name_key', ['tenant_id', 'name'])
 @Index('datasets_by_time', ['tenant_id', 'created_at', 'id'])
 @Index('datasets_by_name', ['name'], { type: 'gin' })
 @Index('datasets_by_use', ['tenant_id', 'last_session_start_time', 'id'])
 export class DatasetEntity {
   @PrimaryColumn('uuid') readonly id!: string;
-  @Column('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
   @Column('text') readonly name!: string;
   @Column('text', { nullable: true }) readonly description!: string | null;
   @Column('timestamptz') readonly created_at!: Date;

@@ -2,7 +2,6 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { ExampleAttachment } from './example-rows';
 
 @Entity('examples')
-@Index('examples_workspace_key', ['tenant_id', 'id', 'dataset_id', 'valid_from'], { unique: true })
 @Index('examples_by_time', ['dataset_id', 'valid_from', 'sequence'])
 @Index('examples_with_metadata', ['dataset_id'], { where: 'metadata is not null' })
 export class ExampleEntity {
@@ -10,7 +9,7 @@ export class ExampleEntity {
   @PrimaryColumn('uuid') readonly dataset_id!: string;
   @PrimaryColumn('timestamptz') readonly valid_from!: Date;
   @Column('timestamptz', { nullable: true }) readonly valid_to!: Date | null;
-  @Column('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
   @Column('timestamptz') readonly created_at!: Date;
   @Column('integer', { default: 0 }) readonly sequence!: number;
   @Column('text') readonly name!: string;

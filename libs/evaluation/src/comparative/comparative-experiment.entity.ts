@@ -1,11 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('comparative_experiments')
-@Index('comparative_experiments_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Index('comparative_experiments_by_dataset', ['dataset_id', 'created_at', 'id'])
 export class ComparativeExperimentEntity {
   @PrimaryColumn('uuid') readonly id!: string;
-  @Column('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
   @Column('uuid') readonly dataset_id!: string;
   @Column('text', { nullable: true }) readonly name!: string | null;
   @Column('text', { nullable: true }) readonly description!: string | null;

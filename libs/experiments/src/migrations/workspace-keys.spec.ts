@@ -1,5 +1,6 @@
 import { eventingMigrations } from '@fairlead/eventing';
-import { connect, openDatabase } from '@fairlead/postgres';
+import { connect, openDatabase, replacePrimaryKeys } from '@fairlead/postgres';
+import { Pool } from 'pg';
 import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { experimentsMigrations } from '../domain';
 import { WorkspaceKeys1764900062000 } from './workspace-keys';
@@ -10,8 +11,11 @@ const KEYS = Object.keys(new WorkspaceKeys1764900062000().indexes);
 const TENANTS = [crypto.randomUUID(), crypto.randomUUID()];
 
 let database: TestDatabase;
+/** Connections of a service of the version before. */
+let before: Pool;
 beforeAll(async () => {
   database = await testDatabase(BEFORE);
+  before = new Pool({ connectionString: database.url, application_name: 'fairlead', idleTimeoutMillis: 0, max: 1 });
   for (const tenant of TENANTS) {
     const statements = [
       `insert into datasets (id, tenant_id, name, created_at, modified_at, externally_managed, version)
@@ -28,11 +32,14 @@ beforeAll(async () => {
     for (const statement of statements) await database.pool.query(statement, [tenant]);
   }
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  if (!before.ended) await before.end();
+  await database.drop();
+});
 
 /** A service of the version before stores a session, its bytes, and an example. */
 async function storeAsBefore(): Promise<void> {
-  const { pool } = database;
+  const pool = before;
   const values = [crypto.randomUUID(), TENANTS[0]];
   for (let time = 0; time < 2; time++) {
     await pool.query(
@@ -109,4 +116,78 @@ async function completeUpTo(last: string): Promise<void> {
   }
   await new Part().up(runner);
   await runner.release();
+}
+
+const TABLES = Object.values(new WorkspaceKeys1764900062000().indexes).map((columns) => columns.split(' ')[0]!);
+
+/** Unique keys of tables with the column `id` or that of a session, the primary one first. */
+async function keysOf(tables: readonly string[]): Promise<Record<string, string[]>> {
+  const { rows } = await database.pool.query<{ table: string; keys: string[] }>(
+    `select name as table, array_agg(columns order by indisprimary desc) as keys
+     from unnest($1::text[]) t (name) join pg_index on indrelid = name::regclass
+       cross join substring(pg_get_indexdef(indexrelid) from '\\((.*)\\)') columns
+     where indisunique and columns ~ '\\m(session_)?id\\M' group by name`,
+    [tables],
+  );
+  return Object.fromEntries(rows.map(({ table, keys }) => [table, keys]));
+}
+
+/** A service of this version stores a session twice. */
+async function store(): Promise<void> {
+  for (let time = 0; time < 2; time++)
+    await database.pool.query(
+      `insert into sessions (id, tenant_id, name, start_time, created_at, version) values ($1, $2, $1::uuid::text, now(), now(), 1)
+       on conflict (tenant_id, id) do nothing`,
+      [crypto.randomUUID(), TENANTS[0]],
+    );
+}
+
+it('replaces the earlier keys when no process of the version before is connected, also when it is killed at each of them', async () => {
+  await upgrade();
+  for (const [table, keys] of Object.entries(await keysOf(TABLES))) expect([table, keys.length]).toEqual([table, 2]);
+  await storeAsBefore();
+  await store();
+  await before.end();
+  for (const table of TABLES) {
+    const reader = await connect(database.url);
+    await reader.query(`begin; lock table ${table} in access share mode`);
+    const upgraded = upgrade().then(
+      () => 'complete',
+      () => 'killed',
+    );
+    const pid = await until(async () => {
+      const { rows } = await database.pool.query<{ pid: number }>(
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query like 'alter table ${table} drop constraint%'`,
+      );
+      return rows[0]?.pid;
+    });
+    await database.pool.query('select pg_terminate_backend($1, 5000)', [pid]);
+    expect(await upgraded).toBe('killed');
+    await reader.end();
+    const keys = await keysOf([table]);
+    expect(keys[table]).toHaveLength(2);
+    expect(keys[table]![0]).not.toMatch(/^tenant_id/);
+    await store();
+    // The next upgrade is killed at the next table.
+    await replaceKeyOf(table);
+  }
+  await upgrade();
+  for (const [table, keys] of Object.entries(await keysOf(TABLES)))
+    expect([table, keys]).toEqual([table, [expect.stringMatching(/^tenant_id/)]]);
+  await store();
+  const late = 'insert into sessions select * from sessions limit 1 on conflict (id) do nothing';
+  await expect(database.pool.query(late)).rejects.toMatchObject({ code: '42P10' });
+});
+
+/** Replaces the key of one table, as an upgrade does. */
+async function replaceKeyOf(table: string): Promise<void> {
+  class Part extends WorkspaceKeys1764900062000 {
+    override readonly indexes = Object.fromEntries(
+      Object.entries(new WorkspaceKeys1764900062000().indexes).filter(([, columns]) => columns.startsWith(`${table} `)),
+    ) as WorkspaceKeys1764900062000['indexes'];
+  }
+  const client = await connect(database.url);
+  await replacePrimaryKeys(client, [Part]);
+  await client.end();
 }

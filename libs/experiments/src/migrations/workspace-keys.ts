@@ -1,10 +1,11 @@
 import { UniqueIndexes, WorkspaceColumns } from '@fairlead/postgres';
 
 /**
- * Keys that begin with the workspace, beside the earlier ones, which services of the version before go on naming in
- * `on conflict`.
+ * Keys that begin with the workspace. The earlier ones stay beside them for services of the version before, which name
+ * those in `on conflict`.
  */
 export class WorkspaceKeys1764900062000 extends UniqueIndexes {
+  override readonly arePrimary = true;
   readonly indexes = {
     sessions_workspace_key: 'sessions (tenant_id, id)',
     datasets_workspace_key: 'datasets (tenant_id, id)',

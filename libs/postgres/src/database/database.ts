@@ -3,7 +3,9 @@ import { type Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { errorCode, isConnectionLost } from '@fairlead/schema';
 import { CalmClient } from './calm-client';
+import { PROCESS_NAME } from './generation';
 import { type MigrationClass, stagesOf } from './migration';
+import { replacePrimaryKeys } from './primary-keys';
 import { DatabaseProblem } from './problem';
 import { requireVersion } from './server-version';
 import { watchedClient } from './watched-client';
@@ -41,6 +43,7 @@ export async function openDatabase({ url, migrations, poolSize = 20 }: DatabaseO
       await migrate(url, stage.migrations);
       await lock.query('select pg_advisory_unlock($1)', [stage.lock]);
     }
+    await replacePrimaryKeys(lock, migrations);
   } finally {
     await lock.end();
   }
@@ -100,7 +103,7 @@ function openPool(url: string, limits: PoolConfig): Pool {
   const pool = new Pool({
     connectionString: url,
     connectionTimeoutMillis: POOL_MS,
-    application_name: 'fairlead',
+    application_name: PROCESS_NAME,
     Client: watchedClient(),
     keepAlive: true,
     ...limits,

@@ -18,6 +18,8 @@ export const LOCKS = {
    * does not miss it.
    */
   awaitedFeedback: 4_600_005,
+  /** Held while primary keys are replaced. */
+  primaryKeys: 4_600_006,
   /** Held by each append to the log until its commit; the function `append_events` names the number as well. */
   append: 7_238_811_045,
 } as const;

@@ -16,20 +16,31 @@ export abstract class Migration implements Pick<MigrationInterface, 'up'> {
 }
 
 /**
- * A migration that builds unique indexes while others read and write their tables, outside a transaction. It can be
- * repeated: an index that is complete stays, and one whose build was cut off is dropped and built anew. A build waits for
- * the end of every transaction that began before it.
+ * A migration that builds indexes while others read and write their tables, outside a transaction. It can be repeated: an
+ * index that is complete stays, and one whose build was cut off is dropped and built anew. A build waits for the end of
+ * every transaction that began before it.
  */
-export abstract class UniqueIndexes implements Pick<MigrationInterface, 'up' | 'transaction'> {
+export abstract class Indexes implements Pick<MigrationInterface, 'up' | 'transaction'> {
   readonly transaction = false;
-  /** Table and columns, as `table (column, column)`, by the name of the index. */
+  /** Table and columns, as `table (column, column)`, by the name of the index; a condition may follow. */
   abstract readonly indexes: Readonly<Record<string, string>>;
+  /** Earlier indexes that the new ones replace. */
+  readonly replaced: readonly string[] = [];
+  protected readonly kind: string = 'index';
 
   async up(runner: QueryRunner): Promise<void> {
     const ask: Ask = (text, values) => runner.query(text, values) as ReturnType<Ask>;
     for (const [name, columns] of Object.entries(this.indexes))
-      await buildIndex(ask, name, `create unique index concurrently ${name} on ${columns}`);
+      await buildIndex(ask, name, `create ${this.kind} concurrently ${name} on ${columns}`);
+    for (const name of this.replaced) await ask(`drop index concurrently if exists ${name}`);
   }
+}
+
+/** As `Indexes`, of unique indexes. */
+export abstract class UniqueIndexes extends Indexes {
+  /** True: each is to be the primary key of its table, once no process needs the earlier one. */
+  readonly arePrimary: boolean = false;
+  protected override readonly kind = 'unique index';
 }
 
 /** Migrations that one process at a time runs, with all that come before them. */

@@ -27,7 +27,7 @@ describe('The pool for requests', () => {
   /** Statements of reads that run on the server now. */
   async function running(): Promise<number> {
     const { rowCount } = await database.pool.query(
-      `select from pg_stat_activity where datname = current_database() and application_name = 'fairlead reads' and state = 'active'`,
+      `select from pg_stat_activity where datname = current_database() and application_name = 'fairlead/2 reads' and state = 'active'`,
     );
     return rowCount ?? 0;
   }
@@ -51,8 +51,8 @@ describe('The pool for requests', () => {
   it('leaves what does not only read on the connections that it had', async () => {
     open();
     const setting = `select current_setting('application_name') as name`;
-    expect((await pool.query(setting)).rows).toEqual([{ name: 'fairlead' }]);
-    expect((await read('a', setting)).rows).toEqual([{ name: 'fairlead reads' }]);
+    expect((await pool.query(setting)).rows).toEqual([{ name: 'fairlead/2' }]);
+    expect((await read('a', setting)).rows).toEqual([{ name: 'fairlead/2 reads' }]);
   });
 
   it('never lets one owner have more than half of the connections, and serves the others meanwhile', async () => {

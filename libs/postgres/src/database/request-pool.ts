@@ -1,6 +1,7 @@
 import { connect as connectTo, type Socket } from 'node:net';
 import { FairShare, NoPlace, TooManyRequests } from '@fairlead/schema';
 import { Pool, type PoolClient } from 'pg';
+import { PROCESS_NAME } from './generation';
 import { currentReading, currentWriting, type Reading, type Writing } from './reading';
 import { watchedClient } from './watched-client';
 
@@ -50,7 +51,7 @@ export function openRequestPool(
     max: total,
     Client: watchedClient(),
     connectionTimeoutMillis: CONNECT_MS,
-    application_name: 'fairlead reads',
+    application_name: `${PROCESS_NAME} reads`,
     keepAlive: true,
     statement_timeout: timeout,
   });

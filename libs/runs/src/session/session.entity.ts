@@ -1,7 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 
 @Entity('sessions')
-@Index('sessions_workspace_key', ['tenant_id', 'id'], { unique: true })
 @Unique('sessions_tenant_id_name_key', ['tenant_id', 'name'])
 @Index('sessions_by_time', ['tenant_id', 'start_time', 'id'])
 @Index('sessions_by_dataset', ['reference_dataset_id'])
@@ -10,7 +9,7 @@ import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 @Index('sessions_by_name', ['name'], { type: 'gin' })
 export class SessionEntity {
   @PrimaryColumn('uuid') readonly id!: string;
-  @Column('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
   @Column('text') readonly name!: string;
   @Column('text', { nullable: true }) readonly description!: string | null;
   @Column('timestamptz') readonly start_time!: Date;

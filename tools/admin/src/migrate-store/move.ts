@@ -1,5 +1,5 @@
 import { eventingMigrations, PostgresEventStore } from '@fairlead/eventing';
-import { connect, LOCKS, openDatabase } from '@fairlead/postgres';
+import { connect, LOCKS, OF_SERVICE, openDatabase } from '@fairlead/postgres';
 import { eventStoreDb, placeOf } from '@fairlead/service';
 import { compareOrder, compareStreams } from './compare';
 import { copy } from './copy';
@@ -16,7 +16,7 @@ export async function move(databaseUrl: string, eventStoreUrl: string): Promise<
   const lock = await connect(databaseUrl);
   try {
     const { rows } = await lock.query<{ n: number }>(
-      `select count(*)::int as n from pg_stat_activity where application_name = 'fairlead' and datname = current_database()`,
+      `select count(*)::int as n from pg_stat_activity where ${OF_SERVICE}`,
     );
     if (rows[0]!.n > 0) throw new MoveProblem('Fairlead is running on this database: stop it first.');
     // Nothing is appended to the old log while it is moved.

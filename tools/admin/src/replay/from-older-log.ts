@@ -1,5 +1,5 @@
 import { holds, Rebuild, type RebuildProgress, RebuildProblem, requireSameLog, OlderLog } from '@fairlead/eventing';
-import { transaction } from '@fairlead/postgres';
+import { OF_SERVICE, transaction } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 import type { Installation } from '../installation';
 import { type LogContents, readContents } from './log-contents';
@@ -26,7 +26,7 @@ const CONSUMER = /\.[A-Z][A-Za-z]*$/;
 /** @throws RebuildProblem when a service is connected to the database */
 export async function requireStopped(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ n: number }>(
-    `select count(*)::int as n from pg_stat_activity where application_name = 'fairlead' and datname = current_database()`,
+    `select count(*)::int as n from pg_stat_activity where ${OF_SERVICE}`,
   );
   if (rows[0]!.n > 0) throw new RebuildProblem('Fairlead is running on this database: stop it first.');
 }
