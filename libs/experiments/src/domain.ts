@@ -1,18 +1,19 @@
 import { PayloadStore } from '@fairlead/blobs';
 import type { MigrationClass } from '@fairlead/postgres';
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import { LiveRuns, PersistRuns, RunBatches, runsEntities } from '@fairlead/runs';
+import { DeletedSessions, LiveRuns, PersistRuns, RunBatches, runsEntities } from '@fairlead/runs';
 import { datasetsEntities, LoggedDatasets } from '@fairlead/datasets';
 import * as experimentTables from './migrations/experiment-tables';
 import * as payloadTables from './migrations/payload-tables';
+import * as runIndexes from './migrations/run-indexes';
 import * as runTables from './migrations/run-tables';
 import * as workspaceKeys from './migrations/workspace-keys';
 import { experimentsView, type Handler } from './experiments.projection';
 
 export const experimentsEntities = [...datasetsEntities, ...runsEntities];
 
-export const experimentsMigrations = [experimentTables, runTables, payloadTables, workspaceKeys].flatMap((file) =>
-  Object.values<MigrationClass>(file),
+export const experimentsMigrations = [experimentTables, runTables, payloadTables, workspaceKeys, runIndexes].flatMap(
+  (file) => Object.values<MigrationClass>(file),
 );
 
 /** Tables and handlers that a library above this one adds to the view of experiments. */
@@ -29,11 +30,12 @@ export function experimentsReadModel(store: EventStore, { tables, handlers }: Ab
       ...['feedback_configs', 'feedback_changes', 'dataset_versions', 'dataset_tags', ...tables],
       ...['replaced_runs', 'replaced_feedback', 'trace_counts'],
     ],
-    notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes', 'stored_run_batches'],
+    notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes', 'stored_run_batches', 'trace_recounts'],
     projections: (pool) => [
       experimentsView(handlers),
       new PersistRuns(store, pool, new PayloadStore(pool), new LoggedDatasets(store)),
       new LiveRuns(store, pool, new RunBatches(pool)),
+      new DeletedSessions(store, pool),
     ],
   };
 }

@@ -154,7 +154,6 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
       return applyFeedbackConfig(event, tx);
     case 'SessionDeleted':
       await applySessionDeleted(event, tx);
-      await tx.query('delete from persisted_experiments where session_id = $1', [idOf(event.stream)]);
   }
 }
 

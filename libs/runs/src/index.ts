@@ -21,6 +21,7 @@ export {
   isoTime,
   jsonContaining,
   latencyOf,
+  ofSession,
   Parameters,
   shownMetadataOf,
   storable,
@@ -77,6 +78,7 @@ export { runInputs, runVocabulary } from './run/runs-vocabulary';
 export { itemsPage, run, runAnswerMembers, runsPage, runsPageV2, runV2 } from './run/runs.answers.schema';
 export { findRun, findRunPage, queryRuns, readRuns, type RunFilter } from './run/runs.queries';
 export { RunsModule } from './runs.module';
+export { DeletedSessions } from './session/deleted-sessions.consumer';
 export { applySessionDeleted, applyTenantRemoved } from './session/deletions.projection';
 export {
   createSession,

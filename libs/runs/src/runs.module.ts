@@ -1,6 +1,6 @@
 import { Idempotency } from '@fairlead/api';
 import { PayloadStore } from '@fairlead/blobs';
-import { Followers, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { EventStore, Followers, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import {
   type DynamicModule,
   Module,
@@ -14,6 +14,7 @@ import { ExperimentLimits } from './bodies/experiment-limits';
 import { UploadThread } from './bodies/upload-thread.service';
 import { EXPERIMENTS_VIEW } from './common/experiments-view';
 import { ProjectsController } from './counts/projects.controller';
+import { Recounts } from './counts/recounts.worker';
 import { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from './feedback/feedback-configs.controller';
@@ -34,6 +35,7 @@ import { RunAttachmentsController } from './run/run-attachments.controller';
 import { RunUrlController } from './run/run-url.controller';
 import { RunsController } from './run/runs.controller';
 import { ThreadsController } from './run/threads.controller';
+import { DELETED_SESSIONS, DeletedSessions } from './session/deleted-sessions.consumer';
 import { SessionCommands } from './session/sessions.commands';
 import { TracesController } from './traces/traces.controller';
 
@@ -81,16 +83,19 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
         { provide: NamedComparisons, useClass: known.comparisons },
         { provide: NamedDatasets, useClass: known.datasets },
         AwaitedFeedback,
+        DeletedSessions,
         LiveRuns,
         LiveRunsThread,
         PayloadSweeper,
         PersistRuns,
+        Recounts,
       ],
       exports: shared,
     };
   }
 
   constructor(
+    private readonly store: EventStore,
     private readonly followers: Followers,
     private readonly removals: WorkspaceRemovals,
     private readonly sessions: SessionCommands,
@@ -99,10 +104,12 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     private readonly batches: RunBatches,
     private readonly persistRuns: PersistRuns,
     private readonly liveRuns: LiveRuns,
+    private readonly deletedSessions: DeletedSessions,
     private readonly awaitedFeedback: AwaitedFeedback,
     private readonly uploadThread: UploadThread,
     private readonly runsThread: LiveRunsThread,
     private readonly sweeper: PayloadSweeper,
+    private readonly recounts: Recounts,
   ) {}
 
   onModuleInit(): void {
@@ -114,6 +121,7 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     this.removals.register('experiments', 'system:experiments', [sessions], (tenant) => this.removePayloads(tenant));
     this.followers.register(this.persistRuns);
     this.followers.register(this.liveRuns);
+    this.followers.register(this.deletedSessions);
     this.followers.register(this.awaitedFeedback);
     this.followers.register(this.sweeper.deletedUploads);
   }
@@ -121,10 +129,12 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
   onApplicationBootstrap(): void {
     this.uploadThread.start();
     this.sweeper.start();
+    this.recounts.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.sweeper.stop();
+    await this.recounts.stop();
     await this.uploadThread.stop();
     await this.runsThread.stop();
   }
@@ -135,7 +145,9 @@ export class RunsModule implements OnModuleInit, OnApplicationBootstrap, OnAppli
     for (const id of payloads) await this.payloads.remove(tenant, id, new Date(Date.now() + 60_000));
     await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
     await this.pool.query('delete from payload_datasets where tenant_id = $1', [tenant]);
-    return payloads.length + (await this.batches.deleteSome(tenant));
+    // What large sessions had is gone when the follower that deletes it has passed.
+    const isBehind = !(await this.followers.passed(await this.store.head(), [DELETED_SESSIONS]));
+    return payloads.length + Number(isBehind) + (await this.batches.deleteSome(tenant));
   }
 
   private async ids(table: 'sessions' | 'payloads', tenant: string, limit: number): Promise<string[]> {

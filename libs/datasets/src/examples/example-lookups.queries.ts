@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { found, isoTime } from '@fairlead/runs';
+import { found, isoTime, ofSession } from '@fairlead/runs';
 import type { ExampleEntity } from './example.entity';
 import type { ExampleAttachment } from './example-rows';
 
@@ -76,7 +76,7 @@ export async function readSourceRuns(
 ): Promise<Map<string, SourceRun> | undefined> {
   const source = `runs r left join examples e
     on e.tenant_id = $1 and (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)
-    where r.id = any($2::uuid[]) and r.tenant_id = $1`;
+    where r.id = any($2::uuid[]) and r.tenant_id = $1 and ${ofSession('r', '$1')}`;
   const sizes = await pool.query<{ bytes: string }>(
     `select coalesce(sum(octet_length(coalesce(r.inputs, e.inputs, '')) + octet_length(coalesce(r.outputs, ''))), 0) as bytes
      from ${source}`,

@@ -1,3 +1,4 @@
+import { ofSession } from '@fairlead/runs';
 import type { Pool } from 'pg';
 
 /** The giver of feedback, and the run in which it was given; `session_id` is null when the workspace has no such run. */
@@ -22,7 +23,8 @@ export async function findJudgeSessions(
   const ids = feedback.flatMap(({ source_metadata }) => judgeRun(metadataOf(source_metadata)) ?? []);
   if (ids.length === 0) return new Map();
   const { rows } = await pool.query<{ id: string; session_id: string }>(
-    'select id, session_id from runs where tenant_id = $1 and id = any($2::uuid[])',
+    `select r.id, r.session_id from runs r
+     where r.tenant_id = $1 and r.id = any($2::uuid[]) and ${ofSession('r', '$1')}`,
     [tenantId, [...new Set(ids)]],
   );
   return new Map(rows.map(({ id, session_id }) => [id, session_id]));

@@ -5,7 +5,7 @@ import { BadRequest, HttpProblem, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { EXPERIMENTS_VIEW, isoTime } from '@fairlead/runs';
+import { EXPERIMENTS_VIEW, isoTime, ofSession } from '@fairlead/runs';
 import { beginShare, endShare, type Share, type ShareEvent, type ShareLink, shareModel } from './share';
 import { DIGESTS, type ListedLink, sealsOf, ShareQueries } from './share.queries';
 
@@ -136,7 +136,7 @@ export class ShareCommands {
   }
 
   private async sessionOf(tenantId: string, run: string): Promise<string> {
-    const text = 'select session_id as id from runs where id = $1 and tenant_id = $2';
+    const text = `select r.session_id as id from runs r where r.id = $1 and r.tenant_id = $2 and ${ofSession('r', '$2')}`;
     const { rows } = await this.pool.query<{ id: string }>(text, [run, tenantId]);
     if (!rows[0]) throw new NotFound(`Run ID ${run} not found.`);
     return rows[0].id;

@@ -121,7 +121,7 @@ export class LiveRuns implements Projection {
       await this.count(tx, tenant, session, events);
       for (const own of sessions) {
         const fedBack = await settleFeedback(tx, tenant, own);
-        await refreshRunStats(tx, tenant, own, counts);
+        await refreshRunStats(tx, tenant, own, counts, this.followers ? undefined : Infinity);
         if (fedBack) await refreshFeedbackStats(tx, tenant, own);
       }
       return true;

@@ -2,6 +2,7 @@ import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { RunAttachment } from '../run/run-change';
 import type { RunsReceived } from '../session/experiment';
+import { deleteLeftRuns } from '../session/session-rows.queries';
 import type { TraceCounts } from '../counts/trace-counts.projection';
 import { USAGE_MEMBERS } from '../run/run-usage';
 import { countedBytes, type MergedRun, mergedRuns } from './merged-runs';
@@ -43,16 +44,25 @@ export async function applyChanges(
   runs: readonly MergedRun[],
   counts: TraceCounts,
 ): Promise<ReadonlyMap<string, Applied>> {
-  const ids = runs.map(({ change: { id } }) => id);
-  const rows = await counts.around(tx, tenant, ids, () => applyRuns(tenant, session, runs, tx));
-  const applied = new Map(rows.map((row) => [row.id, row]));
-  const missing = runs.flatMap(({ change: { id } }) => (applied.has(id) ? [] : [id]));
-  if (missing.length > 0) await applyMissing(tenant, session, missing, tx);
+  const applied = new Map<string, Applied>();
+  const missing = () => runs.filter(({ change: { id } }) => !applied.has(id));
+  const apply = async (some: readonly MergedRun[]) => {
+    const ids = some.map(({ change: { id } }) => id);
+    const rows = await counts.around(tx, tenant, ids, () => applyRuns(tenant, session, some, tx));
+    for (const row of rows) applied.set(row.id, row);
+  };
+  await apply(runs);
+  if (missing().length > 0 && (await deleteLeftRuns(tx, tenant, idsOf(missing())))) await apply(missing());
+  if (missing().length > 0) await applyMissing(tenant, session, idsOf(missing()), tx);
   const attached = runs.flatMap(({ change: { id, attachments = [] } }) =>
     applied.has(id) ? attachments.map((attachment) => ({ run: id, ...attachment })) : [],
   );
   await applyAttachments(tenant, attached, tx);
   return applied;
+}
+
+function idsOf(runs: readonly MergedRun[]): string[] {
+  return runs.map(({ change: { id } }) => id);
 }
 
 /** Adds to what the session and its workspace store; a session that is gone stores nothing. */
@@ -198,7 +208,7 @@ async function applyAttachments(
       from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[]) a (run, name, type, sha256, bytes)
         join runs r on r.id = a.run and r.tenant_id = $1
       on conflict (tenant_id, run_id, name) do update
-        set type = excluded.type, sha256 = excluded.sha256, bytes = excluded.bytes`,
+        set session_id = excluded.session_id, type = excluded.type, sha256 = excluded.sha256, bytes = excluded.bytes`,
     values: [
       tenant,
       attachments.map(({ run }) => run),

@@ -8,6 +8,8 @@ type FieldType = 'text' | 'uuid' | 'time' | 'number' | 'duration' | 'boolean';
 interface Field {
   readonly sql: string;
   readonly type: FieldType;
+  /** SQL that follows from `eq` with a value and lets an index lead to it; `value` is SQL of the value. */
+  readonly indexed?: (value: string) => string;
 }
 
 /** Fields that speak of one element of a set, such as the key and the score of one feedback. */
@@ -170,7 +172,11 @@ function comparison(
     // A backslash is a character like any other: a pattern that ends in one is no error.
     return `${field.sql} like ${parameters.add(value.value, 'text')} escape ''`;
   }
-  return `${field.sql} ${COMPARATORS[call.name]} ${parameters.add(converted(value.value, name, field.type), cast)}`;
+  const place = parameters.add(converted(value.value, name, field.type), cast);
+  const condition = `${field.sql} ${COMPARATORS[call.name]} ${place}`;
+  return call.name === 'eq' && field.indexed && value.value !== null
+    ? `(${field.indexed(place)} and ${condition})`
+    : condition;
 }
 
 /** The member that a path such as `extra.metadata.thread_id` names; its key may have dots, or lead into objects. */

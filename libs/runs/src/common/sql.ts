@@ -110,3 +110,7 @@ export function isSearchable(json: string): boolean {
     return false;
   }
 }
+
+/** SQL: that a row belongs to a session that is there. The rows of a large session go after it when it is deleted. */
+export const ofSession = (row: string, tenant: string) =>
+  `exists (select from sessions own where own.tenant_id = ${tenant} and own.id = ${row}.session_id)`;

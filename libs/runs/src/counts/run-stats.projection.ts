@@ -3,8 +3,11 @@ import { latencyOf } from '../common/sql';
 import { lockStored, storeFeedbackStats } from '../feedback/feedback.projection';
 import { type Usage, USAGE_MEMBERS } from '../run/run-usage';
 import { latencyIn } from './latency-buckets';
-import { type TraceCounts, recount } from './trace-counts.projection';
+import { recount } from './recounts.store';
+import type { TraceCounts } from './trace-counts.projection';
 
+/** Time after which counting a session anew is left to a worker (ms). */
+const RECOUNT_MS = 200;
 /** Root runs of a session up to which its latencies are exact. */
 const MOST_EXACT = 10_000;
 
@@ -20,8 +23,14 @@ const asText = (row: string) =>
   `concat_ws(' ', ${NAMES.map((name) => (name === 'last_run_start_time' ? `extract(epoch from ${row}.${name})` : `${row}.${name}`)).join(', ')})`;
 
 const KNOWN = `
-  select ${asText('s')} is not distinct from s.counted_as as known, s.feedback_stats is not null as fed_back
+  select ${asText('s')} as statistics, ${asText('s')} is not distinct from s.counted_as as known, s.feedback_stats is not null as fed_back
   from sessions s where s.id = $1 and s.tenant_id = $2`;
+
+interface Known {
+  readonly statistics: string;
+  readonly known: boolean;
+  readonly fed_back: boolean;
+}
 
 interface Total {
   readonly runs: number;
@@ -53,18 +62,20 @@ const STORE = `
 /**
  * Stores the counts and the statistics of a live session over the roots of its traces; an upload's come with its runs.
  * Beyond 10,000 root runs the latencies come from the counts as well, so that a batch costs the same in any session.
+ * Counting a session anew ends after `ms` milliseconds; its statistics stay as they are until a worker has counted the rest.
  */
 export async function refreshRunStats(
   tx: PoolClient,
   tenant: string | null,
   session: string,
   counts: TraceCounts,
+  ms = RECOUNT_MS,
 ): Promise<void> {
   if (!(await lockStored(tx, tenant, session))) return;
   const read = async <T>(text: string) => (await tx.query(text, [session, tenant])).rows[0] as T;
-  const { known, fed_back } = await read<{ known: boolean; fed_back: boolean }>(KNOWN);
+  const { statistics: stored, known, fed_back } = await read<Known>(KNOWN);
   if (known) await counts.store(tx, tenant, session);
-  else await recount(tx, tenant, session);
+  else if (!(await recount(tx, tenant, session, counts, stored, ms))) return;
   const { runs, errors, p50, p99, ...usage } = await read<Total & Usage>(TOTAL);
   const { newest } = await read<{ newest: string | null }>(NEWEST);
   const near = { latency_p50: latencyIn(p50), latency_p99: latencyIn(p99) };

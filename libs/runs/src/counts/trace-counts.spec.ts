@@ -1,8 +1,13 @@
 import { v4 as newId } from 'uuid';
 import type { Recorded } from '@fairlead/eventing';
 import { transaction } from '@fairlead/postgres';
+import { until } from '@fairlead/postgres/testing';
 import { experimentsView } from '@fairlead/experiments';
 import { LiveRuns } from '../batch/live-runs.consumer';
+import { DeletedSessions } from '../session/deleted-sessions.consumer';
+import { refreshRunStats } from './run-stats.projection';
+import { Recounts } from './recounts.worker';
+import { TraceCounts } from './trace-counts.projection';
 import { RunBatches } from '../batch/run-batches.store';
 import { startReading } from '@fairlead/evaluation/testing';
 import { type Reading, rows } from '@fairlead/experiments/testing';
@@ -238,4 +243,112 @@ it('A session that is deleted has no counts any more', async () => {
   expect((await reading.send('DELETE', `/sessions/${id}`)).status).toBe(200);
   expect((await reading.get(`/sessions/${id}`)).status).toBe(404);
   expect(await stored([id])).toEqual([]);
+});
+
+/** Inserts root runs, one a second, some with a run below them that says what both used. */
+async function insertRuns(session: string, count: number): Promise<void> {
+  await reading.pool.query(
+    `with roots as (
+       insert into runs (id, tenant_id, session_id, name, run_type, start_time, end_time, status, row_number)
+       select gen_random_uuid(), $1, $2, 'r', 'chain', s, s + interval '1 s' * (n % 7), 'success', 0
+       from generate_series(1, $3::int) n cross join lateral (select timestamptz '2026-01-01' + n * interval '1 s' as s) start
+       returning id, start_time)
+     insert into runs (id, tenant_id, session_id, name, run_type, start_time, status, parent_run_id, trace_id, total_tokens, row_number)
+     select gen_random_uuid(), $1, $2, 'below', 'llm', start_time, 'success', id, id, 3, 0
+     from roots where extract(second from start_time)::int % 10 = 0`,
+    [reading.tenants.a, session, count],
+  );
+}
+
+it('A large session is counted anew in several transactions, while its runs change', async () => {
+  const session = await reading.insert('sessions', rows.session(reading.tenants.a));
+  await insertRuns(session, 25_000);
+  const goOn = (ms = 0) =>
+    transaction(reading.pool, (tx) => refreshRunStats(tx, reading.tenants.a, session, new TraceCounts(), ms));
+  const isCounted = async () =>
+    (await reading.pool.query('select from trace_recounts where session_id = $1', [session])).rowCount === 0;
+  const change = async (at: string, members: object) => {
+    const text = 'select id from runs where session_id = $1 and parent_run_id is null and start_time >= $2 limit 1';
+    const { rows: found } = await reading.pool.query<{ id: string }>(text, [session, at]);
+    expect((await reading.send('PATCH', `/runs/${found[0]!.id}`, members)).status).toBe(202);
+  };
+  await goOn();
+  expect(await isCounted()).toBe(false);
+  expect(await statistics(session)).toMatchObject({ run_count: 0 });
+  // On both sides of the place that is reached, and from one side to the other.
+  const usage = { outputs: { usage_metadata: { total_tokens: 100 } } };
+  await change('2026-01-01T00:10:00Z', { error: 'early', ...usage });
+  await change('2026-01-01T06:00:00Z', { error: 'late', ...usage });
+  await change('2026-01-01T00:20:00Z', { start_time: '2026-01-01T06:20:00Z' });
+  await change('2026-01-01T06:10:00Z', { start_time: '2026-01-01T00:00:00Z' });
+  await statistics(session);
+  // A process that keeps no counts stores statistics.
+  await reading.pool.query('update sessions set run_count = 1 where id = $1', [session]);
+  await goOn();
+  expect(await isCounted()).toBe(false);
+  await change('2026-01-01T00:30:00Z', { error: 'early' });
+  const recounts = new Recounts(reading.pool);
+  recounts.start();
+  await until(isCounted);
+  await recounts.stop();
+  expect(await stored([session])).toEqual(await naive([session]));
+  expect(await statistics(session)).toMatchObject({ run_count: 25_000, error_rate: 3 / 25_000 });
+});
+
+it('A large session that is deleted is gone at once, and its rows go after it', async () => {
+  expect((await reading.post('/runs', { id: newId(), session_name: 'large' })).status).toBe(202);
+  const [{ id: session }] = (await reading.get('/sessions?name=large')).json as [{ id: string }];
+  await insertRuns(session, 3000);
+  const { a } = reading.tenants;
+  const { rows: runs } = await reading.pool.query<{ id: string }>(
+    'select id from runs where session_id = $1 and parent_run_id is null and name = $2 order by start_time desc limit 2',
+    [session, 'r'],
+  );
+  const [one, other] = runs.map(({ id }) => id) as [string, string];
+  await reading.pool.query(
+    `insert into feedback (id, tenant_id, session_id, run_id, key, score, source_type, created_at, modified_at)
+     select gen_random_uuid(), $1, $2, id, 'ok', 1, 'api', now(), now() from runs where session_id = $2`,
+    [a, session],
+  );
+  const { rows: given } = await reading.pool.query<{ id: string }>(
+    'select id from feedback where run_id = $1 union all select id from feedback where run_id = $2',
+    [one, other],
+  );
+  const left = async () => {
+    const count = (table: string) => `(select count(*)::int from ${table} where session_id = $1)`;
+    const text = `select ${count('runs')} as runs, ${count('feedback')} as feedback`;
+    return (await reading.pool.query<{ runs: number; feedback: number }>(text, [session])).rows[0]!;
+  };
+  expect((await reading.send('DELETE', `/sessions/${session}`)).status).toBe(200);
+  expect((await reading.get(`/sessions/${session}`)).status).toBe(404);
+  expect(await left()).toEqual({ runs: 2301, feedback: 2301 });
+  const { rows: still } = await reading.pool.query('select id from runs where id = any($1::uuid[])', [[one, other]]);
+  expect(still).toHaveLength(2);
+
+  for (const path of [
+    ...[`/runs/${one}`, `/feedback/${given[0]!.id}`, `/v1/projects/${session}/traces`],
+    ...[`/v1/projects/${session}/traces/${one}`, `/runs/${one}/share`],
+  ])
+    expect([path, (await reading.get(path)).status]).toEqual([path, 404]);
+  expect((await reading.post('/runs/query', { id: [one] })).json.runs).toEqual([]);
+  expect((await reading.get(`/feedback?run=${one}`)).json).toEqual([]);
+  expect((await reading.post('/feedback', { run_id: one, key: 'ok', score: 1 })).status).toBe(404);
+
+  // Another session may have a run and feedback of these ids already.
+  const session_name = newId();
+  expect((await reading.post('/runs', { id: one, name: 'again', session_name })).status).toBe(202);
+  expect((await reading.get(`/runs/${one}`)).json).toMatchObject({ name: 'again', feedback_stats: {} });
+  expect((await reading.post('/feedback', { id: given[0]!.id, run_id: one, key: 'ok', score: 0 })).status).toBe(200);
+  expect((await reading.post('/feedback', { id: given[1]!.id, run_id: one, key: 'ok', score: 0 })).status).toBe(200);
+  expect((await reading.get(`/runs/${one}`)).json).toMatchObject({ feedback_stats: { ok: { n: 2, avg: 0 } } });
+
+  const deleted = (await allEvents()).filter(
+    ({ type, stream }) => type === 'SessionDeleted' && stream.endsWith(session),
+  );
+  const deletions = new DeletedSessions(reading.store, reading.pool);
+  for (let time = 0; time < 2; time++) {
+    await transaction(reading.pool, (tx) => deletions.handle(deleted, tx));
+    expect(await left()).toEqual({ runs: 0, feedback: 0 });
+  }
+  expect((await reading.get(`/runs/${one}`)).json).toMatchObject({ feedback_stats: { ok: { n: 2, avg: 0 } } });
 });

@@ -1,7 +1,9 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { workspaceOf } from '../common/rows.queries';
+import { ofSession } from '../common/sql';
 import type { FeedbackAdded, FeedbackAwaited } from '../session/experiment';
+import { deleteLeftFeedback } from '../session/session-rows.queries';
 import { sessionFeedbackStatistics } from './feedback-statistics.queries';
 
 const COLUMNS = `tenant_id, id, session_id, run_id, key, score, score_sent, value, comment, correction, source_type,
@@ -18,7 +20,7 @@ export async function applyFeedbackAwaited(
   tx: PoolClient,
 ): Promise<string | undefined> {
   const { rows } = await tx.query<{ session_id: string }>(
-    'select session_id from runs where id = $1 and tenant_id = $2',
+    `select r.session_id from runs r where r.id = $1 and r.tenant_id = $2 and ${ofSession('r', '$2')}`,
     [data.run_id, tenant],
   );
   if (rows[0]) await insertFeedback(tx, tenant!, rows[0].session_id, data);
@@ -46,31 +48,34 @@ async function insertFeedback(
   session: string,
   data: FeedbackAdded['data'],
 ): Promise<void> {
-  await tx.query(
-    `insert into feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction,
+  const insert = () =>
+    tx.query(
+      `insert into feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction,
        source_type, source_metadata, extra, created_at, modified_at, comparative_experiment_id, score_sent)
      select $1, s.tenant_id, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::uuid, $15
      from sessions s where s.id = $2 and s.tenant_id = $16
      on conflict (id, tenant_id) do nothing`,
-    [
-      data.id,
-      session,
-      data.run_id,
-      data.key,
-      data.score,
-      data.value,
-      data.comment,
-      data.correction,
-      data.source_type,
-      data.source_metadata,
-      data.extra,
-      data.created_at,
-      data.modified_at,
-      data.comparative_experiment_id ?? null,
-      data.score_sent ?? null,
-      tenant,
-    ],
-  );
+      [
+        data.id,
+        session,
+        data.run_id,
+        data.key,
+        data.score,
+        data.value,
+        data.comment,
+        data.correction,
+        data.source_type,
+        data.source_metadata,
+        data.extra,
+        data.created_at,
+        data.modified_at,
+        data.comparative_experiment_id ?? null,
+        data.score_sent ?? null,
+        tenant,
+      ],
+    );
+  // Feedback of a large session that was deleted may still have the id.
+  if ((await insert()).rowCount === 0 && (await deleteLeftFeedback(tx, tenant, data.id))) await insert();
   if (data.config === null) return;
   await tx.query('insert into feedback_configs (tenant_id, key, config) values ($1, $2, $3) on conflict do nothing', [
     tenant,

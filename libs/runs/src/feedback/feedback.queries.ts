@@ -2,7 +2,7 @@ import { BadRequest, Conflict } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { number, object, raw, text, time } from '../common/platform-json';
 import { found } from '../common/reading';
-import { all, isoTime, Parameters } from '../common/sql';
+import { all, isoTime, ofSession, Parameters } from '../common/sql';
 import type { FeedbackQuery } from './feedback-body';
 import { findReplacements, replacedSentence } from './replacements.queries';
 import type { FeedbackEntity } from './feedback.entity';
@@ -51,7 +51,7 @@ export async function listFeedback(pool: Pool, tenantId: string, query: Feedback
 
 export async function findFeedback(pool: Pool, tenantId: string, id: string): Promise<FeedbackRow | undefined> {
   const { rows } = await pool.query<FeedbackRow>(
-    `select ${feedbackColumns('$2')} from feedback f where f.id = $1 and f.tenant_id = $2`,
+    `select ${feedbackColumns('$2')} from feedback f where f.id = $1 and f.tenant_id = $2 and ${ofSession('f', '$2')}`,
     [id, tenantId],
   );
   return rows[0];
@@ -80,7 +80,8 @@ async function findSubject(
 ): Promise<Subject | undefined> {
   const { rows } = await pool.query<Subject>(
     level === 'run'
-      ? `select session_id, ${isoTime('start_time')} as run_start from runs where id = $1 and tenant_id = $2`
+      ? `select r.session_id, ${isoTime('r.start_time')} as run_start from runs r
+         where r.id = $1 and r.tenant_id = $2 and ${ofSession('r', '$2')}`
       : 'select id as session_id, null as run_start from sessions where id = $1 and tenant_id = $2',
     [id, tenantId],
   );

@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../session/experiment';
 import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
+import { ofSession } from '../common/sql';
 import { findReplacements, replacedSentence } from './replacements.queries';
 import { type Refusal, refusal } from '../refused/refusal';
 import type { SentFeedback } from './feedback-body';
@@ -126,7 +127,8 @@ async function known(
 
 async function knownPlaces(parts: Parts, tenantId: string, sent: readonly SentFeedback[]) {
   const { rows } = await parts.pool.query<{ id: string; session_id: string }>(
-    'select id, session_id from runs where id = any($1::uuid[]) and tenant_id = $2',
+    `select r.id, r.session_id from runs r
+     where r.id = any($1::uuid[]) and r.tenant_id = $2 and ${ofSession('r', '$2')}`,
     [[...new Set(sent.flatMap(({ data }) => data.run_id ?? []))], tenantId],
   );
   return {

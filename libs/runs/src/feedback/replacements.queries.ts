@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { ofSession } from '../common/sql';
 
 interface Replacement {
   readonly session_id: string;
@@ -11,7 +12,8 @@ export async function findReplacements(
   ids: readonly string[],
 ): Promise<Map<string, Replacement>> {
   const { rows } = await pool.query<Replacement & { id: string }>(
-    'select id, session_id, replaced_by from replaced_runs where tenant_id = $1 and id = any($2::uuid[])',
+    `select r.id, r.session_id, r.replaced_by from replaced_runs r
+     where r.tenant_id = $1 and r.id = any($2::uuid[]) and ${ofSession('r', '$1')}`,
     [tenantId, ids],
   );
   return new Map(rows.map((row) => [row.id, row]));

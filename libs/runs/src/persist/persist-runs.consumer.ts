@@ -31,6 +31,7 @@ import { type PreparedRows, RunWriter, type UploadFacts } from './run-writer.sto
 import { readRow } from '../bodies/stored-row';
 import { analyseFilled } from './planner.queries';
 import { requireOwnDataset } from '../session/own-dataset.queries';
+import { deleteRows } from '../session/session-rows.queries';
 import { NamedDatasets } from './named-datasets';
 
 /** Blocks of a body, 256 KiB each, whose rows are stored at once. */
@@ -113,9 +114,7 @@ export class PersistRuns implements Projection {
 
   /** Takes back rows of a session that was deleted while they were being stored. */
   private async forget(tenant: string, session: string, datasetId: string): Promise<void> {
-    for (const table of ['feedback', 'runs', 'replaced_feedback', 'replaced_runs']) {
-      await this.pool.query(`delete from ${table} where session_id = $1 and tenant_id = $2`, [session, tenant]);
-    }
+    await deleteRows(this.pool, tenant, session);
     await this.pool.query(`delete from persisted_experiments where ${NOTE}`, [session, tenant]);
     if (await this.datasets.isThere(datasetId)) return;
     await this.pool.query('delete from examples where dataset_id = $1 and tenant_id = $2', [datasetId, tenant]);
@@ -163,10 +162,11 @@ export class PersistRuns implements Projection {
       }
       const statistics = await computeStatistics(runs, facts);
       await runs.query(
-        `insert into persisted_experiments (session_id, statistics, fills, tenant_id) values ($1, $2, $3, $4)
-         on conflict (session_id) do update set statistics = excluded.statistics, fills = excluded.fills,
-           tenant_id = excluded.tenant_id`,
-        [experiment, JSON.stringify(statistics), numberOf(event), tenant],
+        `with known as (
+           update persisted_experiments set statistics = $3, fills = $4, tenant_id = $2 where ${NOTE} returning session_id)
+         insert into persisted_experiments (session_id, tenant_id, statistics, fills)
+         select $1::uuid, $2::uuid, $3, $4 where not exists (select from known)`,
+        [experiment, tenant, JSON.stringify(statistics), numberOf(event)],
       );
       return statistics;
     });

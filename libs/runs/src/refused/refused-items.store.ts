@@ -2,7 +2,7 @@ import { canonicalUuid } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { isoTime } from '../common/sql';
+import { isoTime, ofSession } from '../common/sql';
 import { reasonOf, type Refusal, type RefusedKind } from './refusal';
 
 /** Rows of a workspace, and of them rows of one project. */
@@ -67,7 +67,8 @@ export class RefusedItems {
     const runOf = ({ kind, id, runId }: Refusal) => canonicalUuid(runId ?? (kind === 'feedback' ? '' : (id ?? '')));
     const open = refusals.filter(({ sessionId, sessionName }) => sessionId === undefined && sessionName === undefined);
     const { rows } = await this.pool.query<{ id: string; session_id: string }>(
-      'select id, session_id from runs where tenant_id = $1 and id = any($2::uuid[])',
+      `select r.id, r.session_id from runs r
+       where r.tenant_id = $1 and r.id = any($2::uuid[]) and ${ofSession('r', '$1')}`,
       [tenantId, open.map(runOf).filter(Boolean)],
     );
     const sessions = new Map(rows.map(({ id, session_id }) => [id, session_id]));

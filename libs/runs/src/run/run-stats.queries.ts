@@ -3,7 +3,7 @@ import { selectedFeedbackStatistics } from '../feedback/feedback-statistics.quer
 import { number, object, pick, raw, text } from '../common/platform-json';
 import { counted, USAGE_MEMBERS, USAGE_SUMS } from './run-usage';
 import { runConditions, type RunFilter } from './runs.queries';
-import { all, isoTime, latencyOf, Parameters } from '../common/sql';
+import { all, isoTime, latencyOf, ofSession, Parameters } from '../common/sql';
 
 interface StatsRow {
   readonly run_count: number;
@@ -41,7 +41,7 @@ export async function runStatistics(
 ): Promise<string> {
   const parameters = new Parameters();
   const tenant = parameters.add(tenantId, 'uuid');
-  const conditions = [`r.tenant_id = ${tenant}`, ...runConditions(filter, parameters, tenant)];
+  const conditions = [`r.tenant_id = ${tenant}`, ofSession('r', tenant), ...runConditions(filter, parameters, tenant)];
   if (filter.session?.length) conditions.push(`r.session_id = any(${parameters.add(filter.session, 'uuid[]')})`);
   const matching = `from runs r where ${all(conditions)}`;
   const latency = latencyOf('r.');

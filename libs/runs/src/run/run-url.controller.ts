@@ -6,6 +6,7 @@ import { Pool } from 'pg';
 import { PublicUrl } from '../persist/attachments.service';
 import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { found, Id } from '../common/reading';
+import { ofSession } from '../common/sql';
 import { appPath } from './run-json';
 
 const urlQuery = object({
@@ -36,8 +37,8 @@ export class RunUrlController {
   ) {
     const { tenantId } = context;
     const { rows } = await this.pool.query<{ id: string; session_id: string }>(
-      `select id, session_id from runs
-       where id = $1 and tenant_id = $2 and session_id = $3 and coalesce(trace_id, id) = $4`,
+      `select r.id, r.session_id from runs r where r.id = $1 and r.tenant_id = $2 and r.session_id = $3
+         and coalesce(r.trace_id, r.id) = $4 and ${ofSession('r', '$2')}`,
       [runId, tenantId, query.project_id, query.trace_id],
     );
     const run = found(rows[0], 'Run ID', runId);

@@ -1,5 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
+const ROOTS = ['tenant_id', 'session_id', 'start_time', 'id'];
 const USED = { where: 'total_tokens is not null or total_cost is not null' };
 
 /** Columns of runs, replaced or not. */
@@ -25,7 +26,11 @@ abstract class AnyRun {
 @Entity('runs')
 @Index('runs_by_time', ['session_id', 'start_time', 'id'])
 @Index('runs_by_example', ['example_id'])
-@Index('runs_by_trace', ['trace_id'], { where: 'trace_id is not null' })
+@Index('runs_of_trace', ['tenant_id', 'trace_id', 'start_time', 'id'], { where: 'trace_id is not null' })
+@Index('runs_roots', ROOTS, { where: 'parent_run_id is null' })
+@Index('runs_failed_roots', ROOTS, { where: "parent_run_id is null and status = 'error'" })
+// Its key is an expression.
+@Index('runs_by_thread', { synchronize: false })
 @Index('runs_by_parent', ['parent_run_id'], { where: 'parent_run_id is not null' })
 @Index('runs_with_usage_by_session_id', ['session_id'], USED)
 @Index('runs_with_usage_by_trace_id', ['trace_id'], USED)

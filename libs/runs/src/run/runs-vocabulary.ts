@@ -4,7 +4,9 @@ import { latencyOf } from '../common/sql';
 const METADATA = `(searchable_json(r.extra) -> 'metadata')`;
 
 /** The thread that a run says it is of, by one of the names that the SDKs use. */
-const THREAD = `coalesce(${METADATA} ->> 'session_id', ${METADATA} ->> 'thread_id', ${METADATA} ->> 'conversation_id')`;
+const THREAD = 'thread_of(r.extra)';
+/** Characters of a thread's name that the index of threads has. */
+const INDEXED = 200;
 
 /** SQL: the inputs of a run `r` of the workspace, its own or those of the example version it was made from. */
 export function runInputs(tenant: string): string {
@@ -43,7 +45,10 @@ export const runVocabulary = (tenant: string): Vocabulary => ({
     end_time: { sql: 'r.end_time', type: 'time' },
     latency: { sql: `(${latencyOf('r.')})`, type: 'duration' },
     is_root: { sql: '(r.parent_run_id is null)', type: 'boolean' },
-    thread_id: { sql: THREAD, type: 'text' },
+    thread_id: {
+      ...{ sql: THREAD, type: 'text' },
+      indexed: (value) => `left(${THREAD}, ${INDEXED}) = left(${value}, ${INDEXED})`,
+    },
     execution_order: { sql: '1::float8', type: 'number' },
     total_tokens: { sql: 'coalesce(r.total_tokens, 0)::float8', type: 'number' },
     prompt_tokens: { sql: 'coalesce(r.prompt_tokens, 0)::float8', type: 'number' },

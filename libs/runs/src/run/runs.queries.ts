@@ -9,7 +9,7 @@ import { attachmentUrls, type AttachmentLinks } from '../persist/attachments.ser
 import { ALWAYS_SHOWN, leftOutMember, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { runUsage, USAGE_MEMBERS } from './run-usage';
 import { boundedVocabulary, runInputs, runVocabulary } from './runs-vocabulary';
-import { all, isoTime, Parameters } from '../common/sql';
+import { all, isoTime, ofSession, Parameters } from '../common/sql';
 
 /** Which runs. Times are ISO texts; `startTime` and `endTime` bound the start of the run, both inclusive. */
 export interface RunFilter {
@@ -115,7 +115,8 @@ export async function findRun(
   sessionId?: string,
 ): Promise<string | undefined> {
   const { rowCount } = await pool.query(
-    'select 1 from runs where id = $1 and tenant_id = $2 and ($3::uuid is null or session_id = $3)',
+    `select 1 from runs r where r.id = $1 and r.tenant_id = $2 and ($3::uuid is null or r.session_id = $3)
+       and ${ofSession('r', '$2')}`,
     [id, tenantId, sessionId ?? null],
   );
   return rowCount ? (await renderRuns(pool, tenantId, [id], links))[0] : undefined;

@@ -3,14 +3,9 @@ import type { PoolClient } from 'pg';
 import { workspaceOf } from '../common/rows.queries';
 import { deleteRefusedItems } from '../refused/refused-items.store';
 import type { SessionDeleted } from './experiment';
+import { deleteFirstRows } from './session-rows.queries';
 
-/** Tables of what belongs to a session. */
-const OF_SESSION = [
-  ...['feedback', 'feedback_changes', 'run_attachments', 'runs', 'replaced_feedback', 'replaced_runs', 'shares'],
-  'stored_run_batches',
-  'trace_counts',
-];
-
+/** Deletes a session with its first rows. Those of a large one go after it, and nobody sees them any more. */
 export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
   const tenant = await workspaceOf(tx, event, 'sessions');
@@ -19,8 +14,14 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
      returning reference_dataset_id as dataset, tenant_id as tenant, name`,
     [id, tenant],
   );
-  for (const table of OF_SESSION)
-    await tx.query(`delete from ${table} where session_id = $1 and tenant_id = $2`, [id, tenant]);
+  await deleteFirstRows(tx, tenant, id);
+  // Notes of services of the version before have no workspace until they are filled.
+  await tx.query('delete from persisted_experiments where session_id = $1 and (tenant_id = $2 or tenant_id is null)', [
+    id,
+    tenant,
+  ]);
+  await tx.query('delete from trace_recounts where session_id = $1 and tenant_id = $2', [id, tenant]);
+  await tx.query('delete from shares where session_id = $1 and tenant_id = $2', [id, tenant]);
   if (rows[0]) await deleteRefusedItems(tx, { ...rows[0], id }, event.time);
   await tx.query('delete from share_links where experiments @> array[$1::uuid] and tenant_id = $2', [id, tenant]);
   await tx.query(

@@ -34,9 +34,14 @@ export function traceConditions(filter: TraceFilter, parameters: Parameters, ten
   if (to !== undefined) found.push(`r.start_time < ${parameters.add(to, 'timestamptz')}`);
   const { name, run_type, tag = [], metadata, scores, text, thread_id } = filter;
   const checked: string[] = [];
-  for (const [column, values] of Object.entries({ status, name, run_type }))
+  // Failed runs have an index of their own, of which the planner knows only by this text.
+  const failed = status?.every((one) => one === 'error');
+  if (failed) found.push(`r.status = 'error'`);
+  for (const [column, values] of Object.entries({ status: failed ? undefined : status, name, run_type }))
     if (values !== undefined) checked.push(`r.${column} = any(${parameters.add(values, 'text[]')})`);
   const vocabulary = runVocabulary(tenant);
+  if (thread_id !== undefined)
+    found.push(compileFilter(`eq(thread_id, ${JSON.stringify(thread_id)})`, vocabulary, parameters));
   for (const one of tag) checked.push(`coalesce(${vocabulary.json.tags} ? ${parameters.add(one, 'text')}, false)`);
   if (metadata !== undefined)
     checked.push(
@@ -46,7 +51,6 @@ export function traceConditions(filter: TraceFilter, parameters: Parameters, ten
     ({ key, operator, bound }) =>
       `and(eq(feedback_key, ${JSON.stringify(key)}), ${CALLS[operator]}(feedback_score, ${bound}))`,
   );
-  if (thread_id !== undefined) expressions.push(`eq(thread_id, ${JSON.stringify(thread_id)})`);
   if (filter.filter !== undefined) expressions.push(filter.filter);
   if (text !== undefined) expressions.push(`search(${JSON.stringify(text)})`);
   checked.push(...expressions.map((expression) => compileFilter(expression, vocabulary, parameters)));

@@ -94,7 +94,8 @@ export async function findRunsOfTrace(
        union all
        select r.id, r.start_time from runs r
        where r.tenant_id = $1 and r.session_id = $2 and r.id = $3 and (r.start_time, r.id) > ($4::timestamptz, $5::uuid)
-     ) r order by r.start_time, r.id limit $6`,
+     ) r where exists (select from sessions where id = $2 and tenant_id = $1)
+     order by r.start_time, r.id limit $6`,
     values,
   );
   const shown = rows.slice(0, limit);

@@ -131,6 +131,22 @@ describe('The root runs of a project', () => {
     expect(await refused(Array.from({ length: 21 }, () => 'tag=a').join('&'))).toBe(422);
   });
 
+  it('are found by names of threads of any length', async () => {
+    const project = await newProject();
+    const name = 'é'.repeat(500);
+    const threads = [`${name}1`, `${name}2`, name.slice(0, 10), 'é'.repeat(5000)];
+    for (const [second, thread_id] of threads.entries())
+      await add(project, second, { name: `${second}`, extra: JSON.stringify({ metadata: { thread_id } }) });
+    await add(project, 5, { name: 'escaped', extra: String.raw`{"metadata":{"thread\u005fid":"e"}}` });
+    await add(project, 6, { name: 'none', extra: '{"metadata":{"thread_id":null}}' });
+    await add(project, 7, { name: 'deep', extra: `{"_id":${'['.repeat(900)}${']'.repeat(900)}}` });
+    await reading.pool.query('reindex index runs_by_thread');
+    const found = (thread_id: string) => names(project, `?${new URLSearchParams({ thread_id }).toString()}`);
+    for (const [second, thread] of threads.slice(0, 3).entries()) expect(await found(thread)).toEqual([`${second}`]);
+    expect(await found('e')).toEqual(['escaped']);
+    expect(await found(name)).toEqual([]);
+  });
+
   it('are paged without gaps, also where several start at once, and tell what is newer', async () => {
     const project = await newProject();
     for (let n = 0; n < 20; n++)

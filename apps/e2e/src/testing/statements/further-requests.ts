@@ -1,5 +1,6 @@
 import { PayloadStore } from '@fairlead/blobs';
-import { RunBatches } from '@fairlead/runs';
+import { refreshRunStats, RunBatches, TraceCounts } from '@fairlead/runs';
+import { transaction } from '@fairlead/postgres';
 import { EventStore, newId } from '@fairlead/eventing';
 import { Pool } from 'pg';
 import { askUntil, type RouteService } from '../route-service';
@@ -150,8 +151,27 @@ async function appendWithoutRequests(service: RouteService, key: string): Promis
   for (let attempt = 1; attempt <= 2; attempt++)
     await batches.keep(tenant, '01900000-0000-7000-8000-000000000001', Buffer.from('{}\n'));
   await batches.sweep('live-runs', 0);
+  await countAnew(service, key, tenant);
   const slow = payloads.begin(tenant);
   await slow.write(Buffer.from('what comes slowly is stored before its end'));
   await askUntil(async () => (await pool.query('select id from payload_drafts')).rows[0] as object | undefined);
   await slow.discard();
+}
+
+/** Counts a session anew that takes two transactions. */
+async function countAnew(service: RouteService, key: string, tenant: string): Promise<void> {
+  const pool = service.app.get(Pool);
+  const { id } = await service.ask<{ id: string }>('POST', '/api/v1/sessions', key, { name: 'counted anew' });
+  await askUntil(
+    async () =>
+      (await pool.query('select id from sessions where id = $1 and tenant_id = $2', [id, tenant])).rows[0] as
+        object | undefined,
+  );
+  await pool.query(
+    `insert into runs (id, tenant_id, session_id, name, run_type, start_time, status, row_number)
+     select gen_random_uuid(), $1, $2, 'r', 'chain', now(), 'success', 0 from generate_series(1, 20001)`,
+    [tenant, id],
+  );
+  for (let time = 1; time <= 2; time++)
+    await transaction(pool, (tx) => refreshRunStats(tx, tenant, id, new TraceCounts(), 0));
 }

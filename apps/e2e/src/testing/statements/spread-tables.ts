@@ -8,11 +8,13 @@ export const SPREAD: readonly string[] = [
   ...['session_run_bytes', 'stored_bytes', 'stored_run_bytes', 'feedback_changes', 'feedback_configs'],
   ...['awaited_feedback', 'untold_feedback', 'payload_sessions', 'payload_datasets'],
   ...['payload_chunks', 'dataset_versions', 'dataset_tags', 'run_batches', 'stored_run_batches'],
-  'trace_counts',
+  ...['trace_counts', 'trace_recounts', 'persisted_experiments'],
 ];
 
 /** Tables of which some rows have no workspace until they are filled: PostgreSQL stores these in the first partition. */
-const FILLING: ReadonlySet<string> = new Set(['payload_chunks', 'dataset_versions', 'dataset_tags']);
+const FILLING: ReadonlySet<string> = new Set([
+  ...['payload_chunks', 'dataset_versions', 'dataset_tags', 'persisted_experiments'],
+]);
 
 const PARTITIONS = 4;
 const SQL = /^\s*(with|select|insert|update|delete)\b/i;

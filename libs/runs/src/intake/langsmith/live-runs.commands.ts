@@ -8,6 +8,7 @@ import { EXPERIMENTS_VIEWS } from '../../common/experiments-view';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
 import { found } from '../../common/reading';
+import { ofSession } from '../../common/sql';
 import { batchContent } from '../../batch/run-batches.store';
 import type { SentParts, SentRun } from './live-runs-body';
 import { findSessions, makeSessions, type Parts } from './live-sessions.commands';
@@ -246,8 +247,12 @@ function isPlaced({ change, sessionId, sessionName }: SentRun): boolean {
 
 async function placesOf({ pool }: Parts, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<Place>(
-    `select id, session_id from runs where id = any($1::uuid[]) and tenant_id = $2
-     union all select id, session_id from replaced_runs where id = any($1::uuid[]) and tenant_id = $2`,
+    ['runs', 'replaced_runs']
+      .map(
+        (table) => `select r.id, r.session_id from ${table} r
+          where r.id = any($1::uuid[]) and r.tenant_id = $2 and ${ofSession('r', '$2')}`,
+      )
+      .join(' union all '),
     [ids, tenantId],
   );
   return new Map(rows.map((row) => [row.id, row.session_id]));
