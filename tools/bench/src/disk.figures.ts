@@ -96,9 +96,9 @@ export function words(): (count: number) => string {
 }
 
 /** The body of one experiment: about 300 bytes of inputs and outputs in a row, and two scores. */
-function smallBody(experiment: number): Buffer {
+export function smallBody(experiment: number, rows = ROWS): Buffer {
   const text = words();
-  const results = Array.from({ length: ROWS }, (_, n) => {
+  const results = Array.from({ length: rows }, (_, n) => {
     const start = Date.UTC(2026, 0, 1) + n * 1000;
     return {
       row_id: `20000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`,
@@ -116,7 +116,7 @@ function smallBody(experiment: number): Buffer {
   return Buffer.from(
     JSON.stringify({
       experiment_name: `small ${experiment} ${uuid()}`,
-      dataset_name: 'small',
+      dataset_name: `small ${rows}`,
       experiment_start_time: '2026-01-01T00:00:00Z',
       experiment_end_time: '2026-01-03T00:00:00Z',
       results,

@@ -84,7 +84,7 @@ async function measure({ server, database }: Version, session: string, folder: s
 }
 
 /** Sends batches for some seconds; returns the time that each answer took (ms), and the last run of each client. */
-async function send(server: BenchServer, session: string, duration: number) {
+export async function send(server: BenchServer, session: string, duration: number, clients = CLIENTS) {
   const times: number[] = [];
   const end = performance.now() + duration * 1000;
   const client = async () => {
@@ -94,12 +94,12 @@ async function send(server: BenchServer, session: string, duration: number) {
       if (performance.now() > end) return id;
     }
   };
-  const last = await Promise.all(Array.from({ length: CLIENTS }, client));
+  const last = await Promise.all(Array.from({ length: clients }, client));
   return { times, last };
 }
 
 /** Resolves when a run can be read; a service whose views are behind says so until then. */
-async function readable(server: BenchServer, id: string): Promise<void> {
+export async function readable(server: BenchServer, id: string): Promise<void> {
   for (;;) {
     const { status } = await fetch(`${server.url}/api/v1/runs/${id}`, { headers: server.headers });
     if (status === 200) return;

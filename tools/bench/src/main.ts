@@ -13,6 +13,7 @@ import { listFigure, pagesFigure, patchFigures } from './deployments.figures';
 import { diskFigures } from './disk.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
+import { growFigures } from './grow.figures';
 import { liveFigures } from './live.figures';
 import { appendFigures, replayFigure } from './log.figures';
 import { missing, psql } from './programs';
@@ -28,9 +29,12 @@ type Report = (figures: Figure | Figure[]) => void;
 /** Groups of figures that need the whole service, in the order in which they are measured. */
 const OF_THE_SERVICE = ['list', 'pages', 'patch', 'upload', 'large', 'compare', 'writes', 'console'];
 const GROUPS = [...OF_THE_SERVICE, 'append', 'replay', 'tools', 'disk', 'live', 'calls', 'stores'];
+/** Measured only when it is asked for: it takes long, and much of the disk. */
+const LARGE = 'grow';
 
 /** Measures the groups asked for, those of the whole service first, then those of the log on a database of its own. */
-async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
+async function measure(folder: string, groups: readonly string[], report: Report): Promise<void> {
+  const wanted = (group: string) => groups.length === 0 || groups.includes(group);
   const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
   try {
     if (OF_THE_SERVICE.some(wanted)) {
@@ -74,6 +78,7 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
     };
     if (wanted('disk')) report(await diskFigures(await emptyDatabase('bench_disk'), join(folder, 'disk')));
     if (wanted('live')) report(await liveFigures(emptyDatabase, folder));
+    if (groups.includes(LARGE)) report(await growFigures(await emptyDatabase('bench_grow'), join(folder, 'grow')));
     if (wanted('calls')) {
       const databases = {
         postgres: await emptyDatabase('bench_calls'),
@@ -112,9 +117,9 @@ function table(figures: readonly Figure[]): string {
 
 async function main(): Promise<void> {
   const groups = process.argv.slice(2);
-  const unknown = groups.filter((group) => !GROUPS.includes(group));
+  const unknown = groups.filter((group) => ![...GROUPS, LARGE].includes(group));
   if (unknown.length > 0) {
-    console.error(`There is no group ${unknown.join(', ')}. The groups are ${GROUPS.join(', ')}.`);
+    console.error(`There is no group ${unknown.join(', ')}. The groups are ${[...GROUPS, LARGE].join(', ')}.`);
     process.exitCode = 2;
     return;
   }
@@ -129,18 +134,14 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-bench-'));
   const figures: Figure[] = [];
   try {
-    await measure(
-      folder,
-      (group) => groups.length === 0 || groups.includes(group),
-      (measured) => {
-        for (const figure of [measured].flat()) {
-          figures.push(figure);
-          const { name, value, unit, detail } = figure;
-          const kept = { true: 'kept  ', false: 'MISSED', undefined: '      ' }[`${met(figure)}`];
-          console.log(`${kept} ${name}: ${shown(value)} ${unit} (${detail})`);
-        }
-      },
-    );
+    await measure(folder, groups, (measured) => {
+      for (const figure of [measured].flat()) {
+        figures.push(figure);
+        const { name, value, unit, detail } = figure;
+        const kept = { true: 'kept  ', false: 'MISSED', undefined: '      ' }[`${met(figure)}`];
+        console.log(`${kept} ${name}: ${shown(value)} ${unit} (${detail})`);
+      }
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
