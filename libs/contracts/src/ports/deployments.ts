@@ -78,6 +78,36 @@ export abstract class CommitResolver {
   ): Promise<AsyncIterable<Buffer>>;
 }
 
+/** A commit as its host tells it; what the host does not tell is null. */
+interface CommitOfHost {
+  readonly sha: string;
+  readonly author: string | null;
+  /** First line of the message. */
+  readonly subject: string | null;
+}
+
+/** Commits that are in one commit of a repository and not in another. */
+export interface CommitsBetween {
+  /** The newest first; a host tells a limited number. */
+  readonly commits: readonly CommitOfHost[];
+  /** True when there are more of them, or may be. */
+  readonly more: boolean;
+  /** The page of the host that compares the two. */
+  readonly url: string;
+}
+
+/** Compares commits of a repository. The class is also its injection token. */
+export abstract class CommitComparisons {
+  /** The commits of `to` that `from` does not have; both are full commit ids. @throws as `CommitResolver` */
+  abstract between(
+    tenantId: string,
+    integrationId: string,
+    repoUrl: string,
+    from: string,
+    to: string,
+  ): Promise<CommitsBetween>;
+}
+
 /** Finds out what a name in a repository stands for. The class is also its injection token. */
 export abstract class RepositoryNames {
   /**

@@ -9,7 +9,7 @@ import { IntegrationCommands } from '../integration/integration.commands';
 import { IntegrationNotFound } from '../integration/integration.errors';
 import { IntegrationsOptions } from '../integration/integrations.options';
 import { type At, RepositoryAccess } from '../repositories/repository-access.service';
-import { subjectOf, textOf } from './delivery';
+import { subjectOf, textOf } from '../hosts/host-text';
 import { DeliveryIntake } from './delivery-intake.service';
 import { DeliveryStore, type Owner, type StoredPush } from './delivery.store';
 import { branchOf, chosen, judge, type Judgement } from './judgement';

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { anyJson, check, list, object, optional, Problems, type Schema, str } from '@fairlead/schema';
+import { cut, subjectOf, textOf } from '../hosts/host-text';
 import { DeliveryRefused } from '../integration/integration.errors';
 import type { Provider } from '../integration/integration';
 import { isSkipped } from './skip';
@@ -37,7 +38,6 @@ interface Rules {
 }
 
 const COMMIT = /^(?!0+$)[0-9a-f]{40}([0-9a-f]{24})?$/;
-const LONGEST_TEXT = 200;
 const LONGEST_REF = 1000;
 const LONGEST_URL = 2048;
 const hmac = (secret: string, body: Buffer) => createHmac('sha256', secret).update(body).digest('hex');
@@ -191,21 +191,6 @@ function moved(provider: Provider, { message, asked = false, ...push }: Moved): 
   if (push.ref.length > LONGEST_REF || push.repo_url.length > LONGEST_URL) return [];
   const skipped = asked || (message !== undefined && isSkipped(provider, message));
   return [{ ...push, subject: subjectOf(message), skipped }];
-}
-
-/** Returns the first line of the message of a commit, as it is kept. */
-export function subjectOf(message: string | undefined): string | null {
-  return textOf(message?.trim().split('\n', 1)[0]);
-}
-
-/** Returns a text as it is kept, without control characters; null when there is none. */
-export function textOf(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  return cut(value.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').trim()) || null;
-}
-
-function cut(text: string): string {
-  return [...text.slice(0, 2 * LONGEST_TEXT)].slice(0, LONGEST_TEXT).join('');
 }
 
 function idOf(value: unknown): string | null {

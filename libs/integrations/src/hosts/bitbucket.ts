@@ -21,6 +21,8 @@ const commits = object({ values: list(object({ hash: commitId })) });
 const branch = object({
   target: object({ hash: commitId, message: optional(str()), author: optional(object({ raw: optional(str()) })) }),
 });
+const author = optional(object({ raw: optional(str()) }));
+const listed = object({ values: list(object({ hash: commitId, message: optional(str()), author })), next });
 const path = optional(object({ path: str() }));
 const diffstat = object({ values: list(object({ old: path, new: path })), next });
 const repository = object({ uuid: str(), full_name: str() });
@@ -81,6 +83,12 @@ export function bitbucket(workspace: string | undefined, web: string): Dialect {
           : undefined,
       );
     },
+    between: (path, before, after) =>
+      question(`${repo(path)}/commits/${after}?exclude=${before}&pagelen=100`, listed, ({ values, next }) => ({
+        commits: values.map(({ hash, message, author }) => ({ commit: hash, author: author?.raw, message })),
+        more: next !== undefined,
+      })),
+    comparison: (path, before, after) => `${encoded(path)}/branches/compare/${after}%0D${before}`,
     repositoryId: (path) => question(repo(path), repository, ({ uuid }) => uuid),
     // The API takes empty braces for the workspace where the repository is named by its UUID.
     repositoryPath: (id) =>

@@ -22,6 +22,12 @@ export interface Head {
   readonly message?: string;
 }
 
+/** Commits between two, the newest first, as far as the host lists them in one answer. */
+interface Between {
+  readonly commits: readonly Head[];
+  readonly more: boolean;
+}
+
 type Path = readonly string[];
 
 /**
@@ -38,6 +44,10 @@ export interface Dialect {
   readonly tag: (path: Path, name: string) => Question<unknown>;
   /** Files that differ between two commits; undefined when the host does not list all of them. */
   readonly changedFiles: (path: Path, before: string, after: string) => Question<readonly string[] | undefined>;
+  /** Commits of `after` that `before` does not have. */
+  readonly between: (path: Path, before: string, after: string) => Question<Between>;
+  /** Path of the page that compares two commits, below the address of the host. */
+  readonly comparison: (path: Path, before: string, after: string) => string;
   /** The host's own id of a repository, which a new name does not change. */
   readonly repositoryId: (path: Path) => Question<string>;
   /** The path that a repository has now, by the host's own id. */

@@ -1,6 +1,6 @@
 import { type Infer, int, list, object, optional, str } from '@fairlead/schema';
 import type { Repository } from '../integration/record';
-import { commitId, type Dialect, encoded, named, newestOf, nextLink, question, shortRef } from './dialect';
+import { commitId, type Dialect, encoded, type Head, named, newestOf, nextLink, question, shortRef } from './dialect';
 
 const repositories = list(
   object({
@@ -30,6 +30,20 @@ const giteaChanges = object({
   ),
 });
 const commits = list(object({ sha: commitId }));
+const listed = object({ total_commits: int(), commits: list(commit) });
+/** Comparisons; GitHub lists the oldest commit first, Gitea the newest. */
+const between = (
+  newestFirst: (commits: readonly Head[]) => readonly Head[],
+): Pick<Dialect, 'between' | 'comparison'> => ({
+  between: (path, before, after) =>
+    question(`${repo(path)}/compare/${before}...${after}`, listed, ({ total_commits, commits }) => {
+      const heads = commits.map(({ sha, commit }) => ({
+        ...{ commit: sha, author: commit?.author?.name, message: commit?.message },
+      }));
+      return { commits: newestFirst(heads), more: total_commits > commits.length };
+    }),
+  comparison: (path, before, after) => `${encoded(path)}/compare/${before}...${after}`,
+});
 const repository = object({ id: int(), full_name: str() });
 /** GitHub lists no more files of a comparison, as in path filters of its own CI. */
 const MOST_FILES = 300;
@@ -47,6 +61,7 @@ export function gitHub(isApp: boolean): Dialect {
   const pageAt = (number: number) => `${address}?per_page=100&page=${number}`;
   return {
     ...byName,
+    ...between((commits) => commits.toReversed()),
     repositories: (all) =>
       all(pageAt(1), (at, number) => {
         const page = (items: Infer<typeof repositories>, headers: Headers) => ({
@@ -77,6 +92,7 @@ export function gitHub(isApp: boolean): Dialect {
 /** Gitea and Forgejo: an access token with `read:repository` and `read:user`. */
 export const gitea: Dialect = {
   ...byName,
+  ...between((commits) => commits),
   repositories: (all) =>
     all('/user/repos?limit=50&page=1', (at) =>
       question(at, repositories, (items, headers) => ({ items: items.flatMap(toRepository), next: nextLink(headers) })),

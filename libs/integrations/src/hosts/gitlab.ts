@@ -1,5 +1,5 @@
 import { bool, int, list, object, optional, str } from '@fairlead/schema';
-import { commitId, type Dialect, named, nextLink, question, shortRef } from './dialect';
+import { commitId, type Dialect, encoded, named, nextLink, question, shortRef } from './dialect';
 
 const projects = list(
   object({
@@ -13,6 +13,10 @@ const projects = list(
 const branch = object({ commit: object({ id: commitId, author_name: optional(str()), message: optional(str()) }) });
 const comparison = object({
   diffs: list(object({ old_path: str(), new_path: str() })),
+  compare_timeout: optional(bool()),
+});
+const listed = object({
+  commits: list(object({ id: commitId, author_name: optional(str()), title: optional(str()) })),
   compare_timeout: optional(bool()),
 });
 const project = object({ id: int(), path_with_namespace: str() });
@@ -50,6 +54,20 @@ export const gitLab: Dialect = {
         : diffs.flatMap(({ old_path, new_path }) => [old_path, new_path]),
     );
   },
+  between: (path, before, after) => {
+    const search = new URLSearchParams({ from: before, to: after });
+    return question(
+      `${projectOf(path)}/repository/compare?${search.toString()}`,
+      listed,
+      ({ commits, compare_timeout: more = false }) => ({
+        commits: commits
+          .map(({ id, author_name, title }) => ({ commit: id, author: author_name, message: title }))
+          .reverse(),
+        more,
+      }),
+    );
+  },
+  comparison: (path, before, after) => `${encoded(path)}/-/compare/${before}...${after}`,
   repositoryId: (path) => question(projectOf(path), project, ({ id }) => String(id)),
   repositoryPath: (id) =>
     question(projectOf([id]), project, ({ path_with_namespace }) => path_with_namespace.split('/')),

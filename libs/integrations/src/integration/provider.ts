@@ -15,6 +15,13 @@ export function publicHost(provider: Provider): string {
   return url;
 }
 
+/** Returns the address below which a host shows its repositories, without a slash at the end. */
+export function webUrl(provider: Provider, baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl);
+  // Bitbucket integrations may name a workspace, which is part of the repository's path.
+  return provider === 'bitbucket' ? origin : `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
 /** Returns the address of the API of a host, without a slash at the end. */
 export function apiUrl(provider: Provider, baseUrl: string): string {
   const url = new URL(baseUrl);

@@ -1,4 +1,4 @@
-import { CodeHostUnreachable, CommitResolver } from '@fairlead/contracts';
+import { CodeHostUnreachable, CommitComparisons, CommitResolver } from '@fairlead/contracts';
 import { TENANT } from '@fairlead/edge/testing';
 import { CodeHostServer } from '../testing/code-host.server';
 import { TestService } from '../testing/service';
@@ -32,6 +32,37 @@ async function fetched(commit = HEAD): Promise<string> {
   for await (const part of source) parts.push(part);
   return Buffer.concat(parts).toString();
 }
+
+describe('the commits between two', () => {
+  const BEFORE = 'a'.repeat(40);
+  const between = async (provider: keyof typeof TOKENS) => {
+    const repository = `${host.origin}/${OWNERS[provider]}/agent-0.git`;
+    return service.app.get(CommitComparisons).between(TENANT, integration, repository, BEFORE, HEAD);
+  };
+
+  it.each([
+    ['github', { author: 'Monalisa', subject: 'Fix all the bugs' }, `octo-org/agent-0/compare/${BEFORE}...${HEAD}`],
+    [
+      'gitlab',
+      { author: 'randx', subject: 'Sanitize for network graph' },
+      `team/sub/agent-0/-/compare/${BEFORE}...${HEAD}`,
+    ],
+    ['gitea', { author: null, subject: 'Fix' }, `forge/agent-0/compare/${BEFORE}...${HEAD}`],
+    ['bitbucket', { author: null, subject: 'Fix' }, `team/agent-0/branches/compare/${HEAD}%0D${BEFORE}`],
+  ] as const)('are told by %s, with its page that compares them', async (provider, commit, path) => {
+    await startHost(provider);
+    expect(await between(provider)).toEqual({
+      commits: [{ sha: HEAD, ...commit }],
+      more: false,
+      url: `${host.origin}/${path}`,
+    });
+    if (provider === 'bitbucket') return;
+    host.changed = { files: [], more: true };
+    expect((await between(provider)).more).toBe(true);
+    host.faults = [{ status: 404 }];
+    await expect(between(provider)).rejects.toThrow(/knows no '/);
+  });
+});
 
 describe('the files of a commit', () => {
   it.each(Object.keys(TOKENS) as (keyof typeof TOKENS)[])(

@@ -74,7 +74,7 @@ async function* pieces(
 }
 
 /** The error with a sentence for whoever deploys. */
-function told(error: unknown, ref: string, path: readonly string[]): unknown {
+export function told(error: unknown, ref: string, path: readonly string[]): unknown {
   if (error instanceof CommitNotFound) {
     return new CommitNotFound(`The code host knows no '${ref}' in the repository ${path.join('/')}.`);
   }

@@ -1,5 +1,6 @@
-import { CommitResolver, RepositoryNames } from '@fairlead/contracts';
+import { CommitComparisons, CommitResolver, RepositoryNames } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { CommitComparisonsService } from './commit-comparisons.service';
 import { CommitService } from './commit.service';
 import { RepositoryAccess } from './repository-access.service';
 import { RepositoryIds } from './repository-ids.store';
@@ -24,6 +25,7 @@ export class CommitsModule {
         RepositoryAccess,
         RepositoryIds,
         { provide: CommitResolver, useClass: CommitService },
+        { provide: CommitComparisons, useClass: CommitComparisonsService },
         { provide: RepositoryNames, useClass: RepositoryNamesService },
       ],
       exports: [
@@ -34,6 +36,7 @@ export class CommitsModule {
         RepositoryAccess,
         RepositoryIds,
         CommitResolver,
+        CommitComparisons,
         RepositoryNames,
       ],
     };

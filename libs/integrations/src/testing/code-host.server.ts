@@ -217,6 +217,9 @@ export class CodeHostServer {
       return { body: { values: body, pagelen: 100, ...(next && { next }) } };
     }
     if (pathname === `/team/agent-0/get/${shapes.HEAD}.tar.gz`) return this.archived();
+    if (pathname === `/2.0/repositories/team/agent-0/commits/${shapes.HEAD}`) {
+      return { body: { values: [shapes.bitbucketCommit(shapes.HEAD)], pagelen: 100 } };
+    }
     if (pathname !== '/2.0/repositories/team/agent-0/commits') return undefined;
     const isKnown = ['main', 'feature/x'].includes(searchParams.get('include') ?? '');
     return isKnown

@@ -164,19 +164,26 @@ export const comparison = (provider: string, before: string, { files, more = fal
     return {
       status,
       ahead_by: 1,
-      total_commits: 1,
+      total_commits: more ? 2 : 1,
+      commits: [gitHubCommit(HEAD, 'https://github.example')],
       files: files.map((filename) => ({ sha: HEAD, filename, status: 'modified' })),
     };
   }
   if (provider === 'gitlab') {
     const diffs = files.map((path) => ({ old_path: path, new_path: path, diff: '' }));
-    return { commit: gitLabCommit(HEAD), commits: [], diffs, compare_timeout: more, compare_same_ref: false };
+    return {
+      commit: gitLabCommit(HEAD),
+      commits: [gitLabCommit(HEAD)],
+      diffs,
+      compare_timeout: more,
+      compare_same_ref: false,
+    };
   }
   if (provider === 'gitea') {
     const parents = [{ sha: before }];
     return {
       total_commits: more ? 2 : 1,
-      commits: [{ sha: HEAD, parents, files: files.map((filename) => ({ filename })) }],
+      commits: [{ ...giteaCommit(HEAD, ''), parents, files: files.map((filename) => ({ filename })) }],
     };
   }
   const values = files.map((path) => ({ type: 'diffstat', status: 'modified', old: { path }, new: { path } }));
