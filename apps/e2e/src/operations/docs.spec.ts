@@ -110,7 +110,9 @@ interface Ended {
 function bash(script: string): Promise<Ended> {
   return new Promise((settle) => {
     const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
-    const env = { ...process.env, PATH, HOME: join(folder, 'home'), BASH_XTRACEFD: '9' };
+    // Where the command line looks for a server by itself.
+    const FAIRLEAD_URL = installation.url;
+    const env = { ...process.env, PATH, FAIRLEAD_URL, HOME: join(folder, 'home'), BASH_XTRACEFD: '9' };
     const child = execFile(
       'bash',
       // The commands themselves go another way than what they print.
