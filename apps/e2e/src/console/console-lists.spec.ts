@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { until } from '@fairlead/postgres/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
 import { ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
@@ -124,6 +126,146 @@ inBrowser('Lists of the console', () => {
     await row('first').getByText('▼').waitFor();
     const { baseline_experiment_id } = await installation.ask('GET', `/api/v1/datasets/${dataset}`);
     expect(baseline_experiment_id).toBe(ids.second);
+  });
+
+  it('are kept under a name for the whole workspace, and shown by an address with that name alone', async () => {
+    await page.goto(`/o/-/datasets/${dataset}?score=correct>0.5&columns=|Errors,Rows`);
+    await page.getByRole('link', { name: 'second', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Views …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Views' });
+    const name = dialog.getByLabel('Name for what the list shows now');
+    await name.fill('good ones');
+    expect(await walk.looks(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    const { resources } = (await installation.ask('GET', '/v1/views?page=experiments')) as {
+      resources: { id: string; name: string; parameters: object }[];
+    };
+    const [{ id, parameters }] = resources as [(typeof resources)[number]];
+    expect(parameters).toEqual({ score: 'correct>0.5', columns: '|Errors,Rows' });
+    await asked('view', id);
+    const chosen = page.getByLabel('View', { exact: true });
+    await page.goto(`/o/-/datasets/${dataset}?view=${id}`);
+    await asked('score', 'correct>0.5');
+    await page.getByRole('link', { name: 'first', exact: true }).waitFor({ state: 'detached' });
+    expect(await heads()).toEqual(['Compare', 'Name', 'Errors', 'Rows']);
+    await page.getByLabel('Filter by a score').fill('correct<0.5');
+    await chosen.getByText('good ones (changed)').waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Views …' }).click();
+    await dialog.getByRole('button', { name: 'Save the changes' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await chosen.selectOption('No view');
+    await asked('score', null);
+    await page.getByRole('link', { name: 'second', exact: true }).waitFor();
+    await chosen.selectOption('good ones');
+    await asked('score', 'correct<0.5');
+    await page.getByRole('button', { name: 'Views …' }).click();
+    await dialog.getByRole('button', { name: 'Delete the view good ones' }).click();
+    await page.getByRole('button', { name: 'Delete it' }).click();
+    await dialog.getByRole('listitem').waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await asked('view', null);
+  });
+
+  it('do something with all that is ticked: tag, export, delete', async () => {
+    const gone = await send('to be deleted', { dataset_id: dataset }, 0, ['correct']);
+    await page.goto(`/o/-/datasets/${dataset}`);
+    await page.getByLabel('Compare second').check();
+    await page.getByRole('button', { name: 'Tag …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name of the metadata').fill('release');
+    await dialog.getByLabel('Value').fill('of May');
+    expect(await walk.looks(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'of May' }).waitFor();
+    await page.getByLabel('Compare to be deleted').check();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    expect(readFileSync(await (await saved).path(), 'utf8').split('\r\n')).toEqual([
+      expect.stringMatching(/^id,name,dataset,.*,score:correct,score:overall/),
+      expect.stringMatching(/,to be deleted,listed,/),
+      '',
+    ]);
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('button', { name: 'Delete them' }).click();
+    await page.getByLabel('Compare to be deleted').waitFor({ state: 'detached' });
+    expect((await installation.send('GET', `/api/v1/sessions/${gone.experiment.id}`)).status).toBe(404);
+  });
+
+  it('of examples are searched, changed, put into splits, and compared in two versions', async () => {
+    const { id } = (await installation.ask('POST', '/api/v1/datasets', { name: 'own' })) as { id: string };
+    const example = (n: number) => ({ dataset_id: id, inputs: { question: `question ${n}` }, outputs: { answer: n } });
+    await installation.ask(
+      'POST',
+      '/api/v1/examples/bulk',
+      Array.from({ length: 60 }, (_, n) => example(n)),
+    );
+    await page.goto(`/o/-/datasets/${id}?tab=examples`);
+    const list = page.getByRole('region', { name: 'Examples' });
+    await page.getByText('1–50 of 60').waitFor();
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText('51–60 of 60').waitFor();
+    await page.getByLabel('Text in inputs or outputs').fill('question 41');
+    await page.getByText('1 example', { exact: true }).waitFor();
+    await list.getByRole('button', { name: /^Edit example/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reference output').fill('{"answer": 12345678901234567890}');
+    await dialog.getByLabel('Splits, separated by commas').fill('hard, night');
+    expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await list.getByText('12345678901234567890').waitFor();
+    await list.getByText('hard, night').waitFor();
+    await page.getByRole('button', { name: 'Drop all filters' }).click();
+    await page.getByLabel('Split', { exact: true }).selectOption('hard');
+    await page.getByText('1 example', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Add an example …' }).click();
+    await dialog.getByLabel('Input').fill('{"question": "a new one"}');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Drop all filters' }).click();
+    await page.getByLabel('Text in inputs or outputs').fill('a new one');
+    await page.getByText('1 example', { exact: true }).waitFor();
+    await list.getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Put into a split …' }).click();
+    await dialog.getByLabel('Split', { exact: true }).selectOption('night');
+    await dialog.getByRole('button', { name: 'Put into it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await list.getByText('night').waitFor();
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('button', { name: 'Delete them' }).click();
+    await page.getByText('No example passes these filters.').waitFor();
+
+    await page.getByRole('link', { name: 'Versions' }).click();
+    const versions = page.getByRole('region', { name: 'Versions' });
+    await versions.getByRole('link', { name: 'What changed' }).last().click();
+    const differing = page.getByRole('list', { name: 'Examples that differ' });
+    await page.getByRole('heading', { name: '0 added, 1 changed, 0 removed' }).waitFor();
+    await differing.getByText('12345678901234567890').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByLabel('Later version').selectOption('with the newest');
+    await page.getByRole('heading', { name: '0 added, 1 changed, 0 removed' }).waitFor();
+    await page.setViewportSize(PHONE.viewport);
+    await settled(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.setViewportSize(DESK.viewport);
+  });
+
+  it('say of each score whether higher or lower is better', async () => {
+    await page.goto(`/o/-/datasets/${dataset}?tab=directions`);
+    await page.getByLabel('Direction of steps').selectOption('Lower is better');
+    await until(
+      () => installation.ask('GET', `/api/v1/datasets/${dataset}/score-directions`),
+      ({ lower_is_better }) => (lower_is_better as string[]).includes('steps'),
+    );
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    await page.goto(`/o/-/datasets/${dataset}?tab=examples`);
+    await page.getByText('Only uploads of experiments change this dataset.').waitFor();
+    expect(await page.getByRole('button', { name: 'Add an example …' }).isDisabled()).toBe(true);
   });
 
   it('leave nothing outside the window without a way to it', async () => {

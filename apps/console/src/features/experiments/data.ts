@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { answered, api, type Schemas, type Session } from '../../api/client';
 
@@ -42,12 +42,27 @@ export function useExperiments({ dataset, q, metadata, score, sort }: Wanted) {
   });
 }
 
-/** Datasets, those with the newest experiments first. */
-export function useDatasets() {
+/** Queries that tell of experiments. */
+const OF_EXPERIMENTS = new Set(['experiments', 'datasets', 'dataset', 'comparison', 'project']);
+
+/** Reads anew what tells of experiments. */
+export function useExperimentsChanged() {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => OF_EXPERIMENTS.has(String(name)) });
+}
+
+/** Datasets whose names hold a text, those with the newest experiments first. */
+export function useDatasets(q: string | undefined) {
   const { w } = useParams({ from: '/o/$w' });
-  return useQuery({
-    queryKey: ['datasets', w],
-    queryFn: ({ signal }) => answered(api.GET('/api/v1/datasets', { params: { query: { limit: 100 } }, signal })),
+  return useInfiniteQuery({
+    queryKey: ['datasets', w, q],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: PAGE, offset: pageParam, ...(q && { name_contains: q }) };
+      return answered(api.GET('/api/v1/datasets', { params: { query }, signal }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: (last, all) => (last.length === PAGE ? all.length * PAGE : undefined),
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -57,16 +72,6 @@ export function useDataset(id: string) {
     queryKey: ['dataset', w, id],
     queryFn: ({ signal }) =>
       answered(api.GET('/api/v1/datasets/{dataset_id}', { params: { path: { dataset_id: id } }, signal })),
-  });
-}
-
-/** The first hundred examples of a dataset. */
-export function useExamples(dataset: string) {
-  const { w } = useParams({ from: '/o/$w' });
-  return useQuery({
-    queryKey: ['examples', w, dataset],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/examples', { params: { query: { dataset, limit: 100 } }, signal })),
   });
 }
 

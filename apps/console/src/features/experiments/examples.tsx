@@ -25,7 +25,8 @@ export function ExampleList({
   );
 }
 
-function Preview({ of }: { of: unknown }) {
+/** The beginning of JSON, on one line. */
+export function Preview({ of }: { of: unknown }) {
   return (
     <span className={css.code}>
       <Text>{preview(of)}</Text>

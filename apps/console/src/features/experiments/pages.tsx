@@ -1,13 +1,24 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { Suspense } from 'react';
+import { useAddress } from '../../ui/address';
+import { type Column, ColumnsButton } from '../../ui/columns/list-columns';
 import { ErrorPage } from '../../ui/error-page';
+import { Filters, Typed } from '../../ui/form';
 import { middle, whole } from '../../ui/format';
-import { List, Tabs } from '../../ui/list';
+import { late } from '../../ui/late';
+import { List, More, Nothing, Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
-import { useDataset, useDatasets, useExamples } from './data';
-import { ExampleList } from './examples';
+import { useDataset, useDatasets } from './data';
 import css from './experiments.module.css';
 import { FirstUpload } from './first-upload';
 import { ExperimentTable } from './table';
+
+type Dataset = NonNullable<ReturnType<typeof useDatasets>['data']>['pages'][number][number];
+
+// The tabs come when they are looked at.
+const Examples = late(async () => (await import('./dataset/examples')).Examples);
+const Versions = late(async () => (await import('./dataset/versions')).Versions);
+const Directions = late(async () => (await import('./dataset/directions')).Directions);
 
 /** The experiments of all datasets. */
 export function ExperimentsPage() {
@@ -23,43 +34,60 @@ export function ExperimentsPage() {
 export function DatasetsPage() {
   useTitle('Datasets');
   const { w } = useParams({ from: '/o/$w' });
-  const datasets = useDatasets();
+  const { search, change } = useAddress();
+  const query = useDatasets(search.q);
+  const datasets = query.data?.pages.flat();
+  const columns: Column<Dataset>[] = [
+    {
+      title: 'Name',
+      kind: 'name',
+      cell: ({ id, name }) => (
+        <Link to="/o/$w/datasets/$dataset" params={{ w, dataset: id }} title={name}>
+          <Text>{middle(name, 64)}</Text>
+        </Link>
+      ),
+    },
+    { title: 'Description', hidden: true, cell: ({ description }) => <Text>{middle(description ?? '', 80)}</Text> },
+    { title: 'Examples', kind: 'number', cell: ({ example_count }) => whole(example_count ?? 0) },
+    { title: 'Experiments', kind: 'number', cell: ({ session_count }) => whole(session_count) },
+    {
+      title: 'Last experiment',
+      kind: 'number',
+      cell: ({ last_session_start_time: last }) => (last ? <Time at={last} /> : '–'),
+    },
+    { title: 'Changed', kind: 'number', hidden: true, cell: ({ modified_at }) => <Time at={modified_at} /> },
+    { title: 'Made', kind: 'number', cell: ({ created_at }) => <Time at={created_at} /> },
+  ];
   return (
     <Page title="Datasets">
-      {datasets.error && <Problem error={datasets.error} retry={() => void datasets.refetch()} />}
-      {!datasets.data && !datasets.error && <Skeleton />}
-      {datasets.data?.length === 0 && <FirstUpload />}
-      {datasets.data && datasets.data.length > 0 && (
+      <Filters>
+        <Typed
+          label="Name contains"
+          main
+          value={search.q ?? ''}
+          onChange={(q) => change({ q: q || undefined }, 'replace')}
+        />
+        <ColumnsButton list="datasets" columns={columns} />
+      </Filters>
+      {query.error && <Problem error={query.error} retry={() => void query.refetch()} />}
+      {!datasets && !query.error && <Skeleton />}
+      {datasets?.length === 0 && (search.q ? <Nothing title="No dataset has this in its name." /> : <FirstUpload />)}
+      {datasets && datasets.length > 0 && (
         <List
+          name="datasets"
           label="Datasets"
-          items={datasets.data}
+          items={datasets}
+          old={query.isPlaceholderData}
           keyOf={({ id }) => id}
-          columns={[
-            {
-              title: 'Name',
-              kind: 'name',
-              cell: ({ id, name }) => (
-                <Link to="/o/$w/datasets/$dataset" params={{ w, dataset: id }} title={name}>
-                  <Text>{middle(name, 64)}</Text>
-                </Link>
-              ),
-            },
-            { title: 'Examples', kind: 'number', cell: ({ example_count }) => whole(example_count ?? 0) },
-            { title: 'Experiments', kind: 'number', cell: ({ session_count }) => whole(session_count) },
-            {
-              title: 'Last experiment',
-              kind: 'number',
-              cell: ({ last_session_start_time: last }) => (last ? <Time at={last} /> : '–'),
-            },
-            { title: 'Made', kind: 'number', cell: ({ created_at }) => <Time at={created_at} /> },
-          ]}
+          columns={columns}
         />
       )}
+      {datasets && <More query={query} />}
     </Page>
   );
 }
 
-/** One dataset: its experiments and its examples. */
+/** One dataset: its experiments, its examples and their versions, and the directions of its scores. */
 export function DatasetPage() {
   const { w, dataset: id } = useParams({ from: '/o/$w/datasets/$dataset' });
   const { tab = 'experiments' } = useSearch({ from: '/o/$w/datasets/$dataset' });
@@ -69,6 +97,8 @@ export function DatasetPage() {
   const tabs = {
     experiments: `Experiments ${whole(dataset.data?.session_count ?? 0)}`,
     examples: `Examples ${whole(dataset.data?.example_count ?? 0)}`,
+    versions: 'Versions',
+    directions: 'Directions',
   };
   if (dataset.error && !dataset.data) {
     return (
@@ -97,8 +127,12 @@ export function DatasetPage() {
         </p>
       )}
       <Tabs label="Parts of the dataset" tabs={tabs} current={tab} />
-      {tab === 'examples' ? <Examples dataset={id} /> : null}
-      {tab !== 'examples' && (
+      <Suspense fallback={<Skeleton />}>
+        {tab === 'examples' && dataset.data && <Examples dataset={id} isUploaded={dataset.data.externally_managed} />}
+        {tab === 'versions' && <Versions dataset={id} />}
+        {tab === 'directions' && <Directions dataset={id} />}
+      </Suspense>
+      {tab === 'experiments' && (
         <ExperimentTable
           dataset={id}
           none={
@@ -107,17 +141,5 @@ export function DatasetPage() {
         />
       )}
     </Page>
-  );
-}
-
-function Examples({ dataset }: { dataset: string }) {
-  const examples = useExamples(dataset);
-  if (examples.error) return <Problem error={examples.error} />;
-  if (!examples.data) return <Skeleton />;
-  return (
-    <>
-      <ExampleList examples={examples.data} />
-      {examples.data.length === 100 && <p className={css.nothing}>The first 100 examples.</p>}
-    </>
   );
 }

@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { useAddress } from '../../ui/address';
 import { Typed } from '../../ui/form';
 import { middle, plain, whole } from '../../ui/format';
@@ -7,10 +7,14 @@ import { List, More } from '../../ui/list';
 import { ColumnsButton } from '../../ui/columns/list-columns';
 import { Button, Problem, Sign, Skeleton, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
+import { SavedViews } from '../../ui/views/saved-views';
+import { late } from '../../ui/late';
 import { MakeBaseline } from './baseline';
 import { useColumns } from './columns';
 import { type Experiment, useExperiments } from './data';
 import css from './experiments.module.css';
+
+const BulkActions = late(async () => (await import('./bulk')).BulkActions);
 
 const MOST_COMPARED = 20;
 const MOST_FACETS = 100;
@@ -107,11 +111,13 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
             <Text>{middle(chipOf(metadata), 48)}</Text> <Sign sign="✕">Drop this filter</Sign>
           </Button>
         )}
+        <SavedViews page="experiments" />
         <ColumnsButton list="experiments" columns={columns} />
         <Button kind="main" disabled={!ready} title="c" onClick={compare}>
           {chosen.length < 2 ? (chosen.length === 1 ? 'Open' : 'Compare') : `Compare ${chosen.length}`}
         </Button>
         <MakeBaseline chosen={chosen} onDone={() => setChosen([])} />
+        <Suspense>{chosen.length > 0 && <BulkActions chosen={chosen} onDone={() => setChosen([])} />}</Suspense>
         <span role="status" className={css.hint}>
           {score && !SCORE.test(score)
             ? 'A score is filtered by its key, <, <=, >, >= or =, and a number.'
