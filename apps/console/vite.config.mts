@@ -11,6 +11,16 @@ const COMPARISONS = ['src/features/compare/pages.tsx', 'src/features/compare/sha
 /** Most bytes of a page until it is shown, and of all pages together. */
 const LIMITS = { comparison: 200_000, page: 150_000, scripts: 450_000, styles: 20_000 };
 
+/** What many pages use is one script and one sheet: a page needs few requests, and the next one none for it. */
+const SHARED = { name: 'shared', test: /src[\\/](ui|api)[\\/]|@tanstack[\\/]react-query/, minShareCount: 6 };
+
+/** The same for the pages of traces. */
+const TRACES = {
+  name: 'traces',
+  test: /features[\\/]runs[\\/](columns|filters|run-facts|runs\.module)|api[\\/]traces\./,
+  minShareCount: 2,
+};
+
 /** Names the order of the layers first in each style sheet, because pages load them in any order. */
 function layers(): Plugin {
   return {
@@ -87,6 +97,11 @@ const service = process.env.FAIRLEAD_URL ?? 'http://127.0.0.1:4600';
 
 export default defineConfig({
   plugins: [react(), layers(), compress(), budget()],
-  build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: { output: { codeSplitting: { groups: [SHARED, TRACES] } } },
+  },
   server: { proxy: Object.fromEntries(['/api', '/v1', '/v2'].map((path) => [path, { target: service }])) },
 });

@@ -26,7 +26,9 @@ const shared = createRoute({ getParentRoute: () => root, path: '/public/$token',
 const experiments = () => import('./features/experiments/pages');
 const compare = () => import('./features/compare/pages');
 const example = () => import('./features/compare/example');
-const projects = () => import('./features/runs/pages');
+const projects = () => import('./features/runs/projects');
+const project = () => import('./features/runs/project');
+const thread = () => import('./features/runs/thread');
 const run = () => import('./features/runs/run-page');
 const deployments = () => import('./features/deployments/pages');
 const audit = () => import('./features/audit/pages');
@@ -55,9 +57,9 @@ const pages = [
     component: latePage(example, 'ExamplePage'),
   }),
   createRoute({ ...page, path: '/projects', component: latePage(projects, 'ProjectsPage') }),
-  createRoute({ ...page, path: '/projects/p/$session', component: latePage(projects, 'ProjectPage') }),
+  createRoute({ ...page, path: '/projects/p/$session', component: latePage(project, 'ProjectPage') }),
   createRoute({ ...page, path: '/projects/p/$session/r/$run', component: latePage(run, 'RunPage') }),
-  createRoute({ ...page, path: '/projects/p/$session/t/$thread', component: latePage(projects, 'ThreadPage') }),
+  createRoute({ ...page, path: '/projects/p/$session/t/$thread', component: latePage(thread, 'ThreadPage') }),
   createRoute({ ...page, path: '/host/deployments', component: latePage(deployments, 'DeploymentsPage') }),
   createRoute({
     ...page,

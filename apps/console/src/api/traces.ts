@@ -1,34 +1,15 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { parseLossless } from './lossless';
-import { answered, api, readLossless, readShared, type Schemas, type Session } from './client';
-
-/** A tracing project with figures over its runs. */
-export type Project = Session;
-
-/** A run as a line of a trace. */
-export interface RunLine {
-  readonly id: string;
-  readonly name: string;
-  readonly run_type: string;
-  readonly status: 'success' | 'error' | 'pending';
-  readonly start_time: string;
-  readonly end_time: string | null;
-  readonly parent_run_id: string | null;
-  readonly total_tokens: number | null;
-  readonly total_cost: string | null;
-}
+import { answered, api, readLossless, readShared, type Schemas } from './client';
 
 /** A root run as a line of a list; previews are the beginnings of what was sent. */
-export interface TraceLine extends Omit<RunLine, 'parent_run_id'> {
-  readonly latency: number | null;
-  readonly inputs_preview: string | null;
-  readonly outputs_preview: string | null;
-  readonly error_preview: string | null;
-  readonly tags: readonly string[];
-  readonly thread_id: string | null;
-  /** Means of the scores by their keys. */
-  readonly feedback: Readonly<Record<string, number | null>>;
-}
+export type TraceLine = Schemas['ListedTrace'];
+
+/** A run as a line of a trace. */
+export type RunLine = Pick<
+  Schemas['RunOfTrace'],
+  'id' | 'name' | 'run_type' | 'status' | 'start_time' | 'end_time' | 'parent_run_id' | 'total_tokens' | 'total_cost'
+>;
 
 /** Filters of a list of root runs, all of which hold. */
 export interface TracesAsked {
@@ -44,43 +25,26 @@ export interface TracesAsked {
   readonly filter?: string;
 }
 
-interface TracesPage {
-  readonly traces: readonly TraceLine[];
-  /** Place of the newest one; null without any. */
-  readonly first_cursor: string | null;
-  /** Null when nothing older is left. */
-  readonly next_cursor: string | null;
-  /** Start of the oldest run that was looked at. */
-  readonly searched_to: string | null;
-}
-
-const [PROJECTS, PAGE] = [50, 50];
-/** Runs of a trace that one request answers, and requests that are sent without asking a person. */
-const [TRACE_PAGE, TRACE_PAGES] = [1000, 10];
-const MOST_NEW = 100;
+/** Runs of a page of a list, and those that are counted as new. */
+const [PAGE, MOST_NEW] = [50, 100];
+/** Requests for a trace that are sent without asking a person. */
+const TRACE_PAGES = 10;
 const NEWS_MS = 5000;
 const RUNNING_MS = 3000;
 const LATELY_MS = 3_600_000;
 
 type Selects = Extract<Schemas['QueryRunsRequestBody']['selects'], readonly unknown[]>;
-const OF_TRACE: Selects = [
+const OF_SHARED: Selects = [
   ...(['ID', 'NAME', 'RUN_TYPE', 'STATUS', 'START_TIME', 'END_TIME'] as const),
   ...(['PARENT_RUN_IDS', 'TOTAL_TOKENS', 'TOTAL_COST'] as const),
 ];
-const OF_LIST: Selects = [
-  ...OF_TRACE,
-  ...(['LATENCY_SECONDS', 'ERROR_PREVIEW', 'INPUTS_PREVIEW', 'OUTPUTS_PREVIEW'] as const),
-  ...(['TAGS', 'THREAD_ID', 'FEEDBACK_STATS'] as const),
-];
 
-type Sent = Schemas['RunV2'];
-
-function lineOf(run: Sent): RunLine {
+function lineOf(run: Schemas['RunV2']): RunLine {
   return {
     id: run.id!,
     name: run.name ?? '',
     run_type: (run.run_type ?? '').toLowerCase(),
-    status: (run.status ?? 'PENDING').toLowerCase() as RunLine['status'],
+    status: statusOf(run),
     start_time: run.start_time!,
     end_time: run.end_time ?? null,
     parent_run_id: run.parent_run_ids?.at(-1) ?? null,
@@ -89,47 +53,8 @@ function lineOf(run: Sent): RunLine {
   };
 }
 
-function traceOf(run: Sent): TraceLine {
-  const given = Object.entries(run.feedback_stats ?? {});
-  return {
-    ...lineOf(run),
-    latency: run.latency_seconds ?? null,
-    inputs_preview: run.inputs_preview ?? null,
-    outputs_preview: run.outputs_preview ?? null,
-    error_preview: run.error_preview ?? null,
-    tags: run.tags ?? [],
-    thread_id: run.thread_id ?? null,
-    feedback: Object.fromEntries(given.map(([key, { avg }]) => [key, avg])),
-  };
-}
-
-async function query(body: Partial<Schemas['QueryRunsRequestBody']> & { selects: Selects }, signal: AbortSignal) {
-  const asked = body as Schemas['QueryRunsRequestBody'];
-  return answered(api.POST('/v2/runs/query', { body: asked, signal }));
-}
-
-/** The tracing projects of a workspace whose names hold a text, those with the newest runs first. */
-export function useProjects(w: string, q: string | undefined) {
-  return useInfiniteQuery({
-    queryKey: ['projects', w, q],
-    queryFn: ({ pageParam, signal }) => {
-      const sorted = { reference_free: true, sort_by: 'last_run_start_time', sort_by_desc: true } as const;
-      const asked = { ...sorted, limit: PROJECTS, offset: pageParam, ...(q && { name_contains: q }) };
-      return answered(api.GET('/api/v1/sessions', { params: { query: asked }, signal })) as Promise<Project[]>;
-    },
-    initialPageParam: 0,
-    getNextPageParam: (last, all) => (last.length === PROJECTS ? all.length * PROJECTS : undefined),
-    placeholderData: keepPreviousData,
-    refetchInterval: NEWS_MS,
-  });
-}
-
-export function useProject(w: string, id: string) {
-  return useQuery({
-    queryKey: ['project', w, id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/sessions/{session_id}', { params: { path: { session_id: id } }, signal })),
-  });
+function statusOf({ status }: Schemas['RunV2']): RunLine['status'] {
+  return (status ?? 'PENDING').toLowerCase() as RunLine['status'];
 }
 
 interface PagePlace {
@@ -139,39 +64,12 @@ interface PagePlace {
   readonly newer_than?: string;
 }
 
-async function tracesPage(project: string, asked: TracesAsked, place: PagePlace, signal: AbortSignal) {
-  const { status, run_type, from, to, tag, text, thread_id, filter } = asked;
-  const quoted = JSON.stringify;
-  const expressions = [
-    ...(status ? [`eq(status, ${quoted(status)})`] : []),
-    ...(tag ? [`has(tags, ${quoted(tag)})`] : []),
-    ...(thread_id ? [`eq(thread_id, ${quoted(thread_id)})`] : []),
-    ...(filter ? [filter] : []),
-    ...(text ? [`search(${quoted(text)})`] : []),
-  ];
-  const [newerThan, seen] = place.newer_than?.split(' ') ?? [];
-  const { items, next_cursor } = await query(
-    {
-      project_ids: [project],
-      is_root: true,
-      ...(run_type && { run_type }),
-      ...((newerThan ?? from) && { min_start_time: newerThan ?? from }),
-      ...(to && { max_start_time: to }),
-      ...(expressions.length > 0 && { filter: `and(${expressions.join(', ')})` }),
-      ...(place.cursor && { cursor: place.cursor }),
-      page_size: place.limit,
-      selects: newerThan === undefined ? OF_LIST : ['ID', 'START_TIME'],
-    },
-    signal,
-  );
-  const traces = items.filter(({ id }) => id !== seen).map(traceOf);
-  const [first] = traces;
-  return {
-    traces,
-    first_cursor: first === undefined ? null : `${first.start_time} ${first.id}`,
-    next_cursor: next_cursor ?? null,
-    searched_to: traces.at(-1)?.start_time ?? null,
-  } satisfies TracesPage;
+function tracesPage(project: string, asked: TracesAsked, place: PagePlace, signal: AbortSignal) {
+  const { status, run_type, tag, ...rest } = asked;
+  const several = (value: string | undefined) => (value === undefined ? undefined : [value]);
+  const given = { ...rest, ...place, status: status && [status], run_type: several(run_type), tag: several(tag) };
+  const params = { path: { project_id: project }, query: given };
+  return answered(api.GET('/v1/projects/{project_id}/traces', { params, signal }));
 }
 
 /** The list of the root runs of a project, page by page; `key` stands for `asked`, in which times follow the clock. */
@@ -211,9 +109,15 @@ export function useEnded(w: string, ids: readonly string[]) {
   return useQuery({
     queryKey: ['ended runs', w, ...ids],
     queryFn: async ({ signal }) => {
-      const selects: Selects = ['ID', 'NAME', 'STATUS', 'START_TIME', 'END_TIME', 'LATENCY_SECONDS', 'ERROR_PREVIEW'];
-      const { items } = await query({ ids: [...ids], page_size: MOST_NEW, selects }, signal);
-      return new Map(items.map((run) => [run.id!, traceOf(run)]));
+      const selects: Selects = ['ID', 'STATUS', 'END_TIME', 'LATENCY_SECONDS', 'ERROR_PREVIEW'];
+      const body = { ids: [...ids], page_size: MOST_NEW, selects } as Schemas['QueryRunsRequestBody'];
+      const { items } = await answered(api.POST('/v2/runs/query', { body, signal }));
+      return new Map(
+        items.map((run) => {
+          const { id, end_time = null, latency_seconds: latency = null, error_preview = null } = run;
+          return [id!, { status: statusOf(run), end_time, latency, error_preview }];
+        }),
+      );
     },
     enabled: ids.length > 0,
     refetchInterval: RUNNING_MS,
@@ -221,15 +125,14 @@ export function useEnded(w: string, ids: readonly string[]) {
   }).data;
 }
 
-/** All runs of a trace, a thousand at a time; asked for again while its root goes on. */
+/** All runs of a trace, as many at a time as the service gives; asked for again while its root goes on. */
 export function useTrace(w: string, project: string, trace: string | undefined) {
   return useInfiniteQuery({
     queryKey: ['trace', w, trace],
-    queryFn: async ({ pageParam, signal }) => {
-      const asked = { project_ids: [project], trace_id: trace, sort_order: 'ASC' as const };
-      const page = { page_size: TRACE_PAGE, ...(pageParam !== null && { cursor: pageParam }) };
-      const { items, next_cursor } = await query({ ...asked, ...page, selects: OF_TRACE }, signal);
-      return { runs: items.map(lineOf), next_cursor: next_cursor ?? null };
+    queryFn: ({ pageParam, signal }) => {
+      const query = pageParam === null ? {} : { cursor: pageParam };
+      const params = { path: { project_id: project, trace_id: trace! }, query };
+      return answered(api.GET('/v1/projects/{project_id}/traces/{trace_id}', { params, signal }));
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
@@ -255,7 +158,7 @@ export function useSharedTrace(token: string) {
     queryKey: ['shared', token, 'runs'],
     queryFn: async ({ signal }) => {
       const params = { path: { run_token: token } };
-      const body = { selects: OF_TRACE };
+      const body = { selects: OF_SHARED };
       const asking = api.POST('/v2/public/{run_token}/runs/query', { params, body, signal, credentials: 'omit' });
       return (await answered(asking)).items.map(lineOf);
     },

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { until } from '@fairlead/postgres/testing';
-import type { BrowserContext, Page, Route } from 'playwright-core';
+import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import { Canaries } from '../testing/console/canaries';
-import { ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { ConsoleWalk, inBrowser, settled, WAITING } from '../testing/console/console-walk';
 import { DEPLOY, fillHostile, type HostileThings } from '../testing/console/hostile';
 import { OPEN_STOPS, type Stop, stops, TYPED } from '../testing/console/stops';
 import { Wire } from '../testing/console/wire';
@@ -14,6 +14,8 @@ const WIDE = { width: 1280, height: 800 };
 const WIDER = `[document.documentElement, ...document.querySelectorAll('dialog')].flatMap((part) =>
   part.scrollWidth > part.clientWidth ? [part.localName + ' is ' + part.scrollWidth + ' wide'] : [],
 )`;
+/** Most requests of a page that a browser opens, until it is shown; those that wait for changes are not counted. */
+const MOST_REQUESTS = 25;
 /** Least number of secrets that are looked for. */
 const SECRETS = 20;
 
@@ -259,8 +261,15 @@ inBrowser('The console, with hostile text in every field and a canary as every s
 /** Opens a page and what is on it; at each step nothing may be wrong, and no secret seen but those that are asked for. */
 async function stopAt(on: Page, name: string, { path, shows, steps = {}, token }: Stop, base = '') {
   await on.setViewportSize(WIDE);
+  await on.goto('about:blank');
+  const requests: string[] = [];
+  const note = (request: Request) => WAITING.test(request.url()) || requests.push(request.url());
+  on.on('request', note);
   await on.goto(`${base}${path(things)}`);
   await on.getByText(shows).first().waitFor();
+  await settled(on);
+  on.off('request', note);
+  expect(requests.length > MOST_REQUESTS ? { name, requests } : { name }).toEqual({ name });
   await expectStep(on, name, [], token);
   await on.setViewportSize(NARROW);
   await settled(on);

@@ -22,10 +22,6 @@ interface Way {
 
 /** Pages that are open at the same time. */
 const AT_ONCE = 4;
-/** A usual run tries a third of the scripts, another one each day; `npm run test:faults` tries all. */
-const isTried = (_: string, nth: number) =>
-  process.env.FAIRLEAD_FAULTS === 'full' || nth % 3 === Math.floor(Date.now() / 86_400_000) % 3;
-
 // The test of all scripts opens some fifty pages three times, which takes long on a busy machine.
 jest.setTimeout(900_000);
 
@@ -89,6 +85,10 @@ inBrowser('The frame of the console', () => {
     await installation.ask('POST', '/api/v1/runs/batch', { post: [traced, below] });
     const [project] = await installation.ask('GET', '/api/v1/sessions?name=traces');
     const run = `/o/-/projects/p/${project.id}/r/${traced.id}`;
+    const { id: own } = await installation.ask('POST', '/api/v1/datasets', { name: 'own' });
+    await installation.ask('POST', '/api/v1/examples', { dataset_id: own, inputs: { question: 'why?' } });
+    const examples = `/o/-/datasets/${own}?tab=examples`;
+    const tick = (on: Page) => on.getByRole('checkbox').first().check();
     const press = (name: string) => (on: Page) => on.getByRole('button', { name }).first().click();
     return [
       ...paths.map((path) => ({ path: `/o/-/${path}` })),
@@ -101,6 +101,12 @@ inBrowser('The frame of the console', () => {
       { path: '/o/-/experiments', then: press('Keyboard shortcuts') },
       { path: '/o/-/experiments', then: press('Columns …') },
       { path: `/o/-/${dataset}/e/${example!.id}`, then: render },
+      ...['examples', 'versions', 'directions'].map((tab) => ({ path: `/o/-/${dataset}?tab=${tab}` })),
+      { path: examples, then: press('Add an example …') },
+      { path: examples, then: (on) => tick(on).then(() => press('Put into a split …')(on)) },
+      { path: '/o/-/experiments', then: tick },
+      { path: '/o/-/experiments', then: (on) => tick(on).then(() => press('Tag …')(on)) },
+      { path: '/o/-/experiments', then: press('Views …') },
       { path: `/o/-/projects/p/${project.id}` },
       { path: run },
       { path: run, then: press('Add feedback …') },
@@ -161,6 +167,19 @@ inBrowser('The frame of the console', () => {
     return found;
   }
 
+  /**
+   * Answers 404 for a script until the returned function is called. Routes would turn off the cache of the browser, and
+   * each page would load all scripts anew.
+   */
+  async function withhold(visitor: Page, name: string): Promise<() => Promise<unknown>> {
+    const session = await visitor.context().newCDPSession(visitor);
+    session.on('Fetch.requestPaused', ({ requestId }) => {
+      void session.send('Fetch.fulfillRequest', { requestId, responseCode: 404 }).catch(() => undefined);
+    });
+    await session.send('Fetch.enable', { patterns: [{ urlPattern: `*/assets/${name}` }] });
+    return () => session.send('Fetch.disable');
+  }
+
   /** Does some work for each item, for a few at a time. */
   async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
     const rest = items.values();
@@ -174,14 +193,12 @@ inBrowser('The frame of the console', () => {
     const found = await waysToScripts();
     const scripts = lateScripts();
     expect(scripts.filter((name) => !found.has(name))).toEqual([]);
-    await inTurn(scripts.filter(isTried), async (name) => {
+    await inTurn(scripts, async (name) => {
       const way = found.get(name)!;
       const visitor = await walk.openIn(page.context());
       const loads: string[] = [];
       visitor.on('request', (request) => request.isNavigationRequest() && loads.push(request.url()));
-      await visitor.route(`**/assets/${name}`, (route) =>
-        route.fulfill({ status: 404, json: { detail: 'Not Found' } }),
-      );
+      const arrive = await withhold(visitor, name);
       await visitor.goto(way.path);
       const problem = visitor.getByRole('alert').filter({ hasText: SENTENCE });
       if (way.then) {
@@ -207,7 +224,7 @@ inBrowser('The frame of the console', () => {
         await way.then!(visitor);
         await problem.waitFor();
       } else await visitor.getByRole('link', { name: 'Fairlead, experiments' }).waitFor();
-      await visitor.unroute(`**/assets/${name}`);
+      await arrive();
       await problem.getByRole('button', { name: 'Try again' }).click();
       await problem.waitFor({ state: 'detached' });
       await settled(visitor);

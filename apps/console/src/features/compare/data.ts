@@ -206,6 +206,8 @@ export function useRowRuns({ dataset, experiments }: Asked, example: string) {
 interface ExampleTexts {
   readonly inputs?: unknown;
   readonly outputs?: unknown;
+  /** The run that it was made of. */
+  readonly source_run_id?: string | null;
 }
 
 /** The input and the reference of a row as they were uploaded; not asked for without a workspace. */

@@ -8,6 +8,7 @@ import { MarkdownSwitch } from '../../ui/markdown/markdown-text';
 import { LongText, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
 import { type ComparedRow, type RowRuns, useExample, useRowAround, useRowRuns, useRun } from './data';
+import { ExampleRuns } from './example-runs';
 import { Change, Feedback, Repetitions } from './feedback';
 import { Labels } from './labels';
 import { Values } from '../../ui/values/values';
@@ -66,6 +67,7 @@ export function ExamplePage() {
       {experiments.length > 0 && (
         <Results dataset={dataset} example={id} experiments={experiments} baseline={baseline} />
       )}
+      {example.data && <ExampleRuns example={id} source={example.data.source_run_id ?? undefined} />}
     </Page>
   );
 }

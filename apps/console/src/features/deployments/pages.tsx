@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { ApiError } from '../../api/client';
+import { useProjectOf } from '../../api/project-links';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
@@ -128,6 +129,18 @@ export function DeploymentPage() {
   );
 }
 
+/** A link to the traces of a deployment; nothing while there are none. */
+function TracesLink({ deployment }: Pick<Shown, 'deployment'>) {
+  const w = useWorkspace();
+  const project = useProjectOf(w, deployment);
+  if (!project) return null;
+  return (
+    <Link to="/o/$w/projects/p/$session" params={{ w, session: project.id }}>
+      Traces
+    </Link>
+  );
+}
+
 /** The running revision, and the one that is under way. */
 function Now({ deployment, revisions }: Shown) {
   const { status, active_revision_id, latest_revision_id, source_config } = deployment;
@@ -164,6 +177,7 @@ function Now({ deployment, revisions }: Shown) {
           {hasPages(deployment) && <Open deployment={deployment} opening={opening} />}
         </span>
       )}
+      <TracesLink deployment={deployment} />
       <NotOpened id={deployment.id} opening={opening} />
     </div>
   );

@@ -128,7 +128,8 @@ export function DatasetPage() {
       )}
       <Tabs label="Parts of the dataset" tabs={tabs} current={tab} />
       <Suspense fallback={<Skeleton />}>
-        {tab === 'examples' && dataset.data && <Examples dataset={id} isUploaded={dataset.data.externally_managed} />}
+        {tab === 'examples' &&
+          (dataset.data ? <Examples dataset={id} isUploaded={dataset.data.externally_managed} /> : <Skeleton />)}
         {tab === 'versions' && <Versions dataset={id} />}
         {tab === 'directions' && <Directions dataset={id} />}
       </Suspense>

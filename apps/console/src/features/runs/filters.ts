@@ -1,9 +1,10 @@
+import type { Counted } from '../../api/projects';
 import type { TracesAsked } from '../../api/traces';
 import type { Parameters } from '../../ui/address';
 
 const HOUR_MS = 3_600_000;
 /** Hours of the spans of time that an address can name. */
-const SPANS: Readonly<Record<string, number>> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 };
+const SPANS: Readonly<Record<string, number>> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720, '90d': 2160 };
 const STATUSES = ['success', 'error', 'pending'] as const;
 
 /** A filter by score that is written to its end. */
@@ -23,15 +24,25 @@ export function faultOf({ score, from, to }: Parameters): string | undefined {
   return wrong === undefined ? undefined : 'A time is written like 2026-01-31T14:30.';
 }
 
+/** Parameters of an address that name a time. */
+export const TIME_FILTERS = ['since', 'from', 'to'] as const;
+
+/** The time that an address names; `now` in milliseconds since 1970. */
+export function timesOf(search: Parameters, now: number): Counted {
+  const { since = '' } = search;
+  const hours = Object.hasOwn(SPANS, since) ? SPANS[since]! : undefined;
+  const from = timeOf(search.from) ?? (hours === undefined ? undefined : new Date(now - hours * HOUR_MS).toISOString());
+  const to = timeOf(search.to);
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
 /** The root runs that an address asks for; `now` in milliseconds since 1970. */
 export function tracesAsked(search: Parameters, now: number): TracesAsked {
-  const { type, since, tag, q, thread } = search;
-  const hours = Object.hasOwn(SPANS, since ?? '') ? SPANS[since!]! : undefined;
+  const { type, tag, q, thread } = search;
   const asked = {
+    ...timesOf(search, now),
     status: STATUSES.find((status) => status === search.status),
     run_type: type,
-    from: timeOf(search.from) ?? (hours === undefined ? undefined : new Date(now - hours * HOUR_MS).toISOString()),
-    to: timeOf(search.to),
     tag,
     text: q,
     thread_id: thread,

@@ -1,12 +1,13 @@
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { useDeploymentOf } from '../../api/project-links';
-import { useProject } from '../../api/traces';
+import { useProject } from '../../api/projects';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, middle, percent, whole } from '../../ui/format';
 import { late } from '../../ui/late';
 import { Page, Skeleton, Text, useTitle } from '../../ui/parts';
 import { RefusedItems } from '../../ui/refused';
+import { RunsOverTime } from './runs-over-time';
 import css from './runs.module.css';
 
 const TraceList = late(async () => (await import('./trace-list')).TraceList);
@@ -68,6 +69,7 @@ export function ProjectPage() {
       <div className={css.refused}>
         <RefusedItems workspace={w} session={id} />
       </div>
+      <RunsOverTime w={w} project={id} />
       <Suspense fallback={<Skeleton />}>
         <TraceList w={w} project={id} />
       </Suspense>

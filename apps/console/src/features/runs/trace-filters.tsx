@@ -1,12 +1,16 @@
 import { useAddress } from '../../ui/address';
 import { Filters, Pick, Typed } from '../../ui/form';
 import { Button } from '../../ui/parts';
+import { SavedViews } from '../../ui/views/saved-views';
 import { COLUMNS, columnsOf } from './columns';
 import { faultOf, FILTERS } from './filters';
 import css from './runs.module.css';
 
 const STATUSES = { '': 'Any status', error: 'Failed', success: 'Succeeded', pending: 'Running' };
-const TIMES = { '': 'Any time', '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' };
+const TIMES = {
+  ...{ '': 'Any time', '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days' },
+  ...{ '30d': 'Last 30 days', '90d': 'Last 90 days' },
+};
 const KINDS = ['chain', 'llm', 'tool', 'retriever', 'embedding', 'prompt', 'parser'];
 const MORE = {
   name: 'Name contains',
@@ -62,6 +66,7 @@ export function TraceFilters() {
           ))}
         </div>
       </details>
+      <SavedViews page="traces" />
       {FILTERS.some((name) => search[name]) && (
         <Button kind="quiet" onClick={() => change(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}>
           Drop all filters

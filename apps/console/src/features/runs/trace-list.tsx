@@ -16,6 +16,8 @@ import { TraceFilters } from './trace-filters';
 
 const [ROW_PX, CARD_PX] = [36, 64];
 const NAME_PX = 180;
+/** Pages one after the other that may find nothing before a person decides whether to look further. */
+const MOST_EMPTY = 20;
 /** Rows that are left when the next page is fetched. */
 const AHEAD = 20;
 
@@ -78,10 +80,8 @@ export function TraceList({ w, project }: { w: string; project: string }) {
   );
 }
 
-function merge(line: TraceLine, now: TraceLine | undefined): TraceLine {
-  if (!now || now.status === line.status) return line;
-  const { status, end_time, latency, error_preview } = now;
-  return { ...line, status, end_time, latency, error_preview };
+function merge(line: TraceLine, now: Partial<TraceLine> | undefined): TraceLine {
+  return !now || now.status === line.status ? line : { ...line, ...now };
 }
 
 interface LinesProps {
@@ -108,12 +108,12 @@ function Lines({ w, project, lines, query, scroller, columns: named }: LinesProp
   const last = items.at(-1)?.index ?? -1;
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData } = query;
   const pages = query.data!.pages;
-  // A filter that finds little looks at many runs: going on is for a person to decide when a page found nothing.
-  const isSparse = pages.at(-1)!.traces.length === 0;
+  // A filter that finds little looks at many runs: going on is for a person to decide when page after page found nothing.
+  const isSparse = pages.length >= MOST_EMPTY && pages.slice(-MOST_EMPTY).every(({ traces }) => traces.length === 0);
   const more = hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isPlaceholderData;
   useEffect(() => {
     if (more && !isSparse && last >= lines.length - AHEAD) void query.fetchNextPage();
-  }, [more, isSparse, last, lines.length]);
+  }, [more, isSparse, last, lines.length, pages.length]);
   const [wanted, setWanted] = useState<number>();
   const body = useRef<HTMLDivElement>(null);
   const step = (places: number) => {

@@ -22,7 +22,7 @@ const TURNS = '[\u202a-\u202e\u2066-\u2069]';
  */
 const EXPECTED = /the server responded with a status of 4(0|12|22)|net::ERR_NETWORK_CHANGED/;
 /** Requests that wait until something changes: a page has loaded although they go on. */
-const WAITING = /\/v1\/changes\?/;
+export const WAITING = /\/v1\/changes\?/;
 /** The requests of a page that have not been answered. */
 const open = new WeakMap<Page, Set<Request>>();
 /** Resolves when the page has drawn what it knows, and everything on it stands still. Runs in the page. */

@@ -4,6 +4,7 @@ import type { Outside } from '../outside';
 import { askUntil } from '../route-service';
 import { newDeployment, upload } from '../tenant-things';
 import type { Canaries } from './canaries';
+import { hostileTrace, sendRuns } from './traces';
 
 /** Text that would be markup, a script, an end of a script or a turn of the direction, if anything took it as such. */
 const EVIL = `<img src=x onerror="document.title='ran'">"'\`</script><b>{{7*7}}\u202egnirts`;
@@ -16,7 +17,10 @@ export interface HostileThings {
   readonly experiments: readonly string[];
   readonly example: string;
   readonly run: string;
+  /** Project of which a run was refused, and one with a trace. */
   readonly project: string;
+  readonly traced: string;
+  readonly trace: string;
   readonly deployment: string;
   /** Deployment with a rollout under way. */
   readonly slow: string;
@@ -49,6 +53,8 @@ export async function fillHostile(
 ): Promise<HostileThings> {
   const ask = <T>(...request: Parameters<Installation['ask']>): Promise<T> => installation.ask(...request);
   const made = await fillExperiments(ask, canaries);
+  const sent = hostileTrace();
+  const traced = await sendRuns(installation, `traced ${EVIL}`, sent);
   const { deployment, slow, slowRevision } = await fillDeployments(ask, canaries);
   const { id: integration } = await ask<{ id: string }>('POST', '/v1/integrations', {
     name: `code host ${EVIL}`,
@@ -84,7 +90,20 @@ export async function fillHostile(
     },
   );
   const { tenant_id: workspace } = await ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current');
-  return { ...made, workspace, deployment, slow, slowRevision, integration, webhook, delivery, empty, emptyDataset };
+  const traces = { traced, trace: sent[0]!.id };
+  return {
+    ...made,
+    ...traces,
+    workspace,
+    deployment,
+    slow,
+    slowRevision,
+    integration,
+    webhook,
+    delivery,
+    empty,
+    emptyDataset,
+  };
 }
 
 type Ask = <T>(...request: Parameters<Installation['ask']>) => Promise<T>;

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { HostileThings } from './hostile';
+import { THREAD } from './traces';
 
 /** A page of the console, and what is opened on it, one after the other. */
 export interface Stop {
@@ -90,7 +91,13 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
     'experiments that no filter passes': { path: () => 'experiments?q=in+none', shows: 'No experiment passes' },
     datasets: { path: () => 'datasets', shows: /questions <img/ },
     dataset: { path: ({ dataset }) => `datasets/${dataset}`, shows: /first <img/ },
-    examples: { path: ({ dataset }) => `datasets/${dataset}?tab=examples`, shows: /1 <img/ },
+    examples: {
+      path: ({ dataset }) => `datasets/${dataset}?tab=examples`,
+      shows: /1 <img/,
+      steps: { views: opens('Views …') },
+    },
+    versions: { path: ({ dataset }) => `datasets/${dataset}?tab=versions`, shows: 'Difference' },
+    directions: { path: ({ dataset }) => `datasets/${dataset}?tab=directions`, shows: /^cost <img/ },
     comparison: {
       path: compared,
       shows: /3 experiments · 6 rows/,
@@ -115,6 +122,38 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
     },
     example: { path: ({ dataset, example }) => `datasets/${dataset}/e/${example}`, shows: 'Compare all 3' },
     project: { path: ({ project }) => `projects/p/${project}`, shows: '1 run was refused' },
+    projects: {
+      path: () => 'projects?since=90d',
+      shows: /traced <img/,
+      steps: { columns: opens('Columns …') },
+    },
+    traces: {
+      path: ({ traced }) => `projects/p/${traced}`,
+      shows: /^<img/,
+      steps: {
+        'over time': { open: (page) => page.getByText('As table').click() },
+        'all filters': {
+          open: async (page) => {
+            await page.getByText('As table').click();
+            await page.getByText('More filters').click();
+          },
+        },
+      },
+    },
+    trace: {
+      path: ({ traced, trace }) => `projects/p/${traced}/r/${trace}`,
+      shows: '7 runs',
+      steps: {
+        feedback: opens('Add feedback …'),
+        closed: closes,
+        example: opens('Add to dataset …'),
+        'closed again': closes,
+      },
+    },
+    thread: {
+      path: ({ traced }) => `projects/p/${traced}/t/${encodeURIComponent(THREAD)}`,
+      shows: 'Its runs, the newest first',
+    },
     run: { path: ({ experiments, run }) => `projects/p/${experiments[0]}/r/${run}`, shows: 'Output' },
     deployments: {
       path: () => 'host/deployments',

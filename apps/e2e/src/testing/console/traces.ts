@@ -105,6 +105,9 @@ export function largeTrace(count: number): SentRun[] {
 /** Text that would be markup or turn the direction, if anything took it as such. */
 const EVIL = `<img src=x onerror="document.title='ran'"></script><b>bold</b>\u202egnirts`;
 
+/** The thread of that trace. */
+export const THREAD = `a/b ${EVIL}`;
+
 /** A trace of what no program should send: long names, parents in a circle or missing, runs without an end, markup. */
 export function hostileTrace(): SentRun[] {
   const from = 200 * 60_000;
@@ -114,7 +117,7 @@ export function hostileTrace(): SentRun[] {
   return [
     {
       ...{ ...root, name: long, run_type: EVIL, tags: [EVIL], error: undefined },
-      ...{ inputs: { [EVIL]: EVIL }, extra: { metadata: { thread_id: `a/b ${EVIL}` } } },
+      ...{ inputs: { [EVIL]: EVIL }, extra: { metadata: { thread_id: THREAD } } },
     },
     { ...one!, parent_run_id: other!.id, name: 'first of a circle', outputs: { html: EVIL } },
     { ...other!, parent_run_id: one!.id, name: 'second of a circle' },
