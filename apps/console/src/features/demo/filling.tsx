@@ -3,7 +3,6 @@ import { fill } from '../../../../cli/src/demo/fill';
 import { remove } from '../../../../cli/src/demo/remove';
 import { NotMade, type Step } from '../../../../cli/src/demo/service';
 import { Problem, Text } from '../../ui/parts';
-import css from './demo.module.css';
 import { serviceOf } from './service';
 
 interface FillingProps {
@@ -27,7 +26,7 @@ export function Filling({ what, onEnd }: FillingProps) {
   }, [what, attempt]);
   if (error instanceof NotMade) {
     return (
-      <p role="alert" className={css.bad}>
+      <p role="alert" style={{ color: 'var(--bad)' }}>
         <Text>{error.message}</Text>
       </p>
     );
@@ -35,7 +34,7 @@ export function Filling({ what, onEnd }: FillingProps) {
   if (error) return <Problem error={error} retry={() => setAttempt(attempt + 1)} />;
   const doing = what === 'remove' ? 'Removing it' : (step?.doing ?? 'Beginning');
   return (
-    <p role="status" className={css.step}>
+    <p role="status">
       <progress max={step?.of ?? 1} value={what === 'make' ? (step?.done ?? 0) : undefined} aria-label={doing} />{' '}
       {doing}
     </p>

@@ -7,10 +7,11 @@ import { request } from '../../api/request';
 import { Action } from '../../ui/action';
 import { ask } from '../../ui/ask';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
-import css from './demo.module.css';
 import { Filling } from './filling';
 
 const KEY = 'demo';
+const TEXT = { display: 'grid', gap: 16, justifyItems: 'start', maxWidth: '72ch' };
+const TASKS_STYLE = { display: 'grid', gap: 8, paddingLeft: 24, lineHeight: '24px' };
 
 /** An example that fills a workspace with something worth looking at, what to try with it, and its removal. */
 export function DemoPage() {
@@ -41,7 +42,7 @@ export function DemoPage() {
   const made = typeof demo.data === 'object' ? demo.data : undefined;
   return (
     <Page title="Example">
-      <div className={css.text}>
+      <div style={TEXT}>
         {demo.error && <Problem error={demo.error} retry={() => void demo.refetch()} />}
         {demo.isPending && <Skeleton />}
         {note && (
@@ -90,7 +91,7 @@ function Story() {
 function Tasks({ w, made }: { w: string; made: Made }) {
   const tasks = TASKS.filter(({ deploys }) => !deploys || made.deployment !== undefined);
   return (
-    <ol className={css.tasks}>
+    <ol style={TASKS_STYLE}>
       {tasks.map(({ link, page }) => {
         const { path, search } = page(made);
         return (
