@@ -32,7 +32,7 @@ const OTHER_BODIES: Readonly<Record<string, RequestInit['body']>> = {
 };
 
 /** Requests to one process before it is killed. */
-const MOST_REQUESTS = 12;
+const MOST_REQUESTS = 30;
 const HELD = join(__dirname, '../testing/held-answers.ts');
 
 /** A request that a process has carried out, and whose answer it has not stored. */
@@ -151,9 +151,10 @@ describe.each(['PostgreSQL', 'EventStoreDB (double)'])('A write with an Idempote
       return { name, key: name, sent: { ...first!, body: OTHER_BODIES[name] ?? first!.body } };
     });
     while (requests.length > 0) {
-      // What is deleted cannot be changed again.
-      const deletes = requests.findIndex(({ sent }) => sent.route.method === 'DELETE');
-      const count = deletes === 0 ? 1 : deletes > 0 ? Math.min(deletes, MOST_REQUESTS) : MOST_REQUESTS;
+      // What is deleted cannot be changed again: deletions stand together, after the requests before them.
+      const isDeletion = ({ sent }: (typeof requests)[number]) => sent.route.method === 'DELETE';
+      const alike = requests.findIndex((request) => isDeletion(request) !== isDeletion(requests[0]!));
+      const count = Math.min(alike < 0 ? requests.length : alike, MOST_REQUESTS);
       for (const lost of await kill(requests.splice(0, count))) await repeat(lost);
     }
   });

@@ -3,10 +3,7 @@ import type { Logger, OnApplicationBootstrap, OnApplicationShutdown } from '@nes
 import { ThrottledWarning } from '../followers/throttled-warning';
 import { Wakeups } from '../followers/wakeups';
 import { Lease } from './lease';
-import type { WorkItem, WorkQueue } from './work-queue';
-
-/** Interval (ms) at which a worker looks for items that another process has noted or left behind. */
-const LOOK_MS = 1000;
+import { LOOK_MS, type WorkItem, type WorkQueue } from './work-queue';
 
 /** Leases items of a queue while the application runs and works on several of them at a time. */
 export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicationShutdown {

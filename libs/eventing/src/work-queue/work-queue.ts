@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 
+/** Interval (ms) at which a worker looks for items that another process has noted or left behind, or whose pause has ended. */
+export const LOOK_MS = 1000;
+
 /** The table of a queue. It has the columns `tenant_id`, `noted`, `due_at`, `failures`, `holder` and `leased_until`. */
 interface QueueTable {
   readonly table: string;
@@ -100,6 +103,11 @@ export abstract class WorkQueue {
       `update ${table} set holder = null, leased_until = null, ${set} where ${key} = $1 and holder = $2`,
       [id, this.holder, ...values],
     );
+  }
+
+  /** Lets the workers of this process look when a pause (ms) ends that is shorter than their interval. */
+  protected wakeAfter(pause: number): void {
+    if (pause < LOOK_MS) setTimeout(() => this.wake(), pause).unref();
   }
 
   async release(): Promise<void> {

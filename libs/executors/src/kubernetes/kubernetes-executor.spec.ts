@@ -910,6 +910,7 @@ spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{
     });
 
     it('a crash loop is said once when it begins and once when it ends, however often it flips in between', async () => {
+      const ROUNDS = 6;
       await restart({ watchEvery: 50 });
       const { id } = await deployed();
       const at = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
@@ -940,7 +941,7 @@ spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{
       const said = async () =>
         (await service.store.read(`host-${id}`)).filter(({ type }) => type === 'HostStatusReported');
       const before = (await said()).length;
-      for (let ends = 1; ends <= 20; ends++) {
+      for (let ends = 1; ends <= ROUNDS; ends++) {
         show(ends);
         await looked();
         if (ends === 2) expect(await said()).toHaveLength(before);
@@ -950,10 +951,10 @@ spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{
       const crashes = 'restarts, agent ended: OOMKilled, exit code 137';
       expect((await service.health(id)).json).toMatchObject({
         state: 'CRASH_LOOPING',
-        detail: `Crash looping, 20 ${crashes}`,
-        processes: [{ state: 'CRASH_LOOPING', reason: `Crash looping, 20 ${crashes}`, restarts: 20 }],
+        detail: `Crash looping, ${ROUNDS} ${crashes}`,
+        processes: [{ state: 'CRASH_LOOPING', reason: `Crash looping, ${ROUNDS} ${crashes}`, restarts: ROUNDS }],
       });
-      show(20, 61);
+      show(ROUNDS, 61);
       await told(id, 'READY');
       expect((await said()).slice(before).map(({ data }) => ({ ...(data as object) }))).toEqual([
         { deployment_id: id, status: 'UNKNOWN', reason: `Crash looping, 3 ${crashes}`, crash_looping: true },

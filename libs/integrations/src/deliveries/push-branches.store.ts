@@ -60,12 +60,13 @@ export class PushBranches extends WorkQueue {
   }
 
   /** Lets a branch be asked for again after `pause` milliseconds, or sooner when something is noted. */
-  postpone({ id, noted }: WorkItem, pause: number): Promise<void> {
-    return this.giveBack(
+  async postpone({ id, noted }: WorkItem, pause: number): Promise<void> {
+    await this.giveBack(
       id,
       `failures = failures + 1,
        due_at = now() + case when noted = $3 then $4::float8 else 0 end * interval '1 millisecond'`,
       [noted.toString(), pause],
     );
+    this.wakeAfter(pause);
   }
 }

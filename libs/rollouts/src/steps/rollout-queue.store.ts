@@ -61,8 +61,9 @@ export class RolloutQueue extends WorkQueue {
     return this.giveBackFor(item, pause, 'failures = 0');
   }
 
-  private giveBackFor({ id, noted }: WorkItem, pause: number, set: string): Promise<void> {
+  private async giveBackFor({ id, noted }: WorkItem, pause: number, set: string): Promise<void> {
     const dueAt = `case when noted = $3 then now() + $4 * interval '1 millisecond' else now() end`;
-    return this.giveBack(id, `${set}, due_at = ${dueAt}`, [noted.toString(), pause]);
+    await this.giveBack(id, `${set}, due_at = ${dueAt}`, [noted.toString(), pause]);
+    this.wakeAfter(pause);
   }
 }

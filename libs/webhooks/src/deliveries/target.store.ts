@@ -96,9 +96,10 @@ export class TargetStore extends WorkQueue {
   }
 
   /** Gives a target back, to be leased again after `pause` milliseconds. */
-  postpone({ id }: WorkItem, pause: number): Promise<void> {
+  async postpone({ id }: WorkItem, pause: number): Promise<void> {
     const dueAt = new Date(this.options.now() + pause);
-    return this.giveBack(id, 'due_at = case when not removed then $3::timestamptz end', [dueAt]);
+    await this.giveBack(id, 'due_at = case when not removed then $3::timestamptz end', [dueAt]);
+    this.wakeAfter(pause);
   }
 
   async noteSuccess(webhookId: string): Promise<void> {
