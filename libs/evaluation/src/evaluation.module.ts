@@ -21,6 +21,7 @@ import { ShareLinksController } from './sharing/share-links.controller';
 import { ShareCommands } from './sharing/share.commands';
 import { sealsOf, ShareQueries } from './sharing/share.queries';
 import { SharesController } from './sharing/shares.controller';
+import { SlicesController } from './slices/slices.controller';
 import { shareHandlers } from './sharing/shares.projection';
 
 /**
@@ -44,6 +45,7 @@ export class EvaluationModule implements OnModuleInit {
         PublicRunsController,
         PublicLinksController,
         ShareLinksController,
+        SlicesController,
       ],
       providers: [
         Idempotency.hashedBy(Vault),

@@ -2,19 +2,22 @@ import type { Command } from 'commander';
 import {
   CATEGORY_COLUMNS,
   categoryRows,
+  type ComparedSlice,
   type Comparison,
   EXPERIMENT_COLUMNS,
   experimentRows,
   keyTable,
   regressed,
   rowCells,
+  SLICE_COLUMNS,
+  sliceRows,
   WHOLE_COLUMNS,
   wholeRows,
 } from '../output/comparison';
 import { examples } from '../output/help';
 import { type Context, does } from '../api/context';
 import { waitForRows } from '../upload/experiment-wait';
-import { EXIT, Usage } from '../failure';
+import { EXIT, Refusal, Usage } from '../failure';
 import { differenceKeys, GATE_HELP, gateLimits, gateOption } from '../upload/gate';
 import { LABELS_HELP, type LabelValues, labelValuesOption, rowFilter } from '../upload/labels';
 import { reaches } from '../table/group';
@@ -50,6 +53,7 @@ interface Verdict {
 }
 
 const MOST_ROWS = 100;
+const WORST_SLICES = 5;
 const CODES = { pass: EXIT.ok, fail: EXIT.failed, undecided: EXIT.unchecked };
 
 export function addCompare(group: Command): void {
@@ -76,7 +80,7 @@ export function addCompare(group: Command): void {
     "experiments compare model-a model-b --gate 'share(grade=C)>=80%' --only 'C->I:grade'",
   );
   const route = '/api/v1/datasets/{dataset_id}/compare';
-  reaches(compare, `GET ${route}`, `POST ${route}/gate`);
+  reaches(compare, `GET ${route}`, `GET ${route}/slices`, `POST ${route}/gate`);
   does<CompareOptions & GateOptions>(compare, async (context, [names], options) => {
     const { dataset, query, sessions } = await compared(context, names as unknown as string[], options);
     const others = sessions.map(({ id }) => id).filter((id) => id !== query.baseline);
@@ -95,7 +99,7 @@ export function addCompare(group: Command): void {
       ? await pass(context, path, await withDirections(context, path, query, comparison, options), options)
       : undefined;
     if (!context.out.json) {
-      showComparison(context, comparison, options);
+      showComparison(context, comparison, await worseSlices(context, path, query), options);
       if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict);
     } else context.out.text(verdict ? `{"comparison":${json.trim()},"gate":${verdict.trim()}}` : json);
     return verdict ? CODES[outcomeOf(JSON.parse(verdict) as Verdict)] : EXIT.ok;
@@ -135,6 +139,22 @@ export async function compared(context: Context, names: readonly string[], optio
   return { dataset, query, sessions };
 }
 
+/** The slices that got worse most; none from a service that is older than slices. A refusal is told. */
+async function worseSlices(
+  { api, out }: Context,
+  path: string,
+  query: Awaited<ReturnType<typeof compared>>['query'],
+): Promise<readonly ComparedSlice[]> {
+  try {
+    const json = await api.read(`${path}/slices`, { ...query, verdict: 'worse', limit: WORST_SLICES });
+    return (JSON.parse(json) as { slices: ComparedSlice[] }).slices;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.status !== 404) out.warn(`Slices were not compared: ${error.message}`);
+    return [];
+  }
+}
+
 /** A comparison that also has the keys of `--gate` that it did not show, for their directions. */
 async function withDirections(
   { api }: Context,
@@ -172,7 +192,12 @@ async function pass(
   return (await api.send({ method: 'POST', path: `${path}/gate`, body, repeatable: true })).text;
 }
 
-function showComparison(context: Context, comparison: Comparison, { find, only, sort }: GateOptions): void {
+function showComparison(
+  context: Context,
+  comparison: Comparison,
+  slices: readonly ComparedSlice[],
+  { find, only, sort }: GateOptions,
+): void {
   const { out } = context;
   out.table(EXPERIMENT_COLUMNS, experimentRows(comparison, out.cell));
   const { columns, rows } = keyTable(comparison, out.cell, out.columns);
@@ -180,9 +205,10 @@ function showComparison(context: Context, comparison: Comparison, { find, only, 
     [columns, rows],
     [WHOLE_COLUMNS, wholeRows(comparison, out.cell)],
     [CATEGORY_COLUMNS, categoryRows(comparison, out.cell)],
+    [SLICE_COLUMNS, sliceRows(comparison, slices, out.cell)],
   ] as const;
   const filled = tables.filter(([, lines]) => lines.length > 0);
-  if (filled.length === 0) out.line('\nNo scores to compare.');
+  if (filled.every(([titles]) => titles === SLICE_COLUMNS)) out.line('\nNo scores to compare.');
   for (const [titles, lines] of filled) {
     out.line();
     out.table(titles, lines);

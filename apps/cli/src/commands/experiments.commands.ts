@@ -45,6 +45,11 @@ export function addExperiments(all: Command): void {
       route: `GET ${COMPARE}/distributions`,
       example: 'questions --experiment-key correct --experiments 0198c1f0-0000-7000-8000-000000000001',
     },
+    slices: {
+      route: `GET ${COMPARE}/slices`,
+      example:
+        'questions --experiments 0198c1f0-0000-7000-8000-000000000001,0198c1f0-0000-7000-8000-000000000002 --by metadata.topic --json',
+    },
     row: {
       route: `GET ${COMPARE}/rows/{example_id}`,
       example:

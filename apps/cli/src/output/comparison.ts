@@ -87,6 +87,43 @@ interface ComparedRow {
   } | null)[];
 }
 
+/** The members of a slice that the command line reads. */
+export interface ComparedSlice {
+  readonly slice: string;
+  readonly experiment: string;
+  readonly key: string | null;
+  readonly rows: number;
+  readonly baseline_mean: number | null;
+  readonly mean: number | null;
+  readonly difference: number;
+  readonly adjusted_p: number;
+}
+
+export const SLICE_COLUMNS: readonly Column[] = [
+  { title: 'WHERE IT GOT WORSE', whole: true },
+  { title: 'EXPERIMENT', whole: true },
+  { title: 'SCORE' },
+  { title: 'ROWS', right: true },
+  { title: 'BEFORE', right: true },
+  { title: 'AFTER', right: true },
+  { title: 'DIFFERENCE', right: true },
+  { title: 'P', right: true },
+];
+
+/** A line for each slice; a slice of failed runs has `errors` for its score. */
+export function sliceRows({ experiments }: Comparison, slices: readonly ComparedSlice[], cell: CellOf): Cell[][] {
+  const names = new Map(experiments.map(({ id, name }) => [id, clean(name)]));
+  return slices.map(({ slice, experiment, key, rows, baseline_mean, mean, difference, adjusted_p }) => [
+    cell('bold', clean(slice)),
+    names.get(experiment) ?? '-',
+    clean(key ?? 'errors'),
+    String(rows),
+    ...[baseline_mean, mean].map((one) => (key === null ? percent(one) : score(one))),
+    cell('red', signed(difference, key === null ? percent : score)),
+    probability(adjusted_p),
+  ]);
+}
+
 type CellOf = (style: 'bold' | 'dim' | 'red' | 'green', text: string) => Cell;
 
 export const EXPERIMENT_COLUMNS: readonly Column[] = [

@@ -151,7 +151,7 @@ function wholeMeans(columns: readonly KeyScores[]): boolean {
   return columns.every(({ means }) => means.every((mean) => Number.isNaN(mean) || mean === 0 || mean === 1));
 }
 
-function rangeOf(table: ScoreTable, key: string): number {
+export function rangeOf(table: ScoreTable, key: string): number {
   const columns = table.experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
   const range = Math.max(...columns.map(({ most }) => most)) - Math.min(...columns.map(({ least }) => least));
   return range > 0 && Number.isFinite(range) ? range : 1;

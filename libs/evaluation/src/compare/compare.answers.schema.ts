@@ -17,7 +17,7 @@ import {
 import { feedbackStatistics } from '@fairlead/runs';
 import { judgeType } from '../row/row-runs.schema';
 
-const direction = literal(['higher is better', 'lower is better']);
+export const direction = literal(['higher is better', 'lower is better']);
 export type Direction = Infer<typeof direction>;
 const verdict = note(
   literal(['better', 'worse', 'not clear']),
@@ -49,7 +49,7 @@ const counts = object('ComparisonCounts', {
   errored: note(int(), 'One of them failed and has no score.'),
   unscored: note(int(), 'One of them has no score.'),
 });
-const interval = object('Interval', {
+export const interval = object('Interval', {
   low: note(num(), 'Lower end of the interval.'),
   high: note(num(), 'Upper end of the interval.'),
 });
@@ -249,6 +249,7 @@ const comparisonPage = object('ComparisonPage', {
   total: note(int(), 'Number of rows that pass the filters.'),
   filters: note(list(str()), 'The parameters `rows` of the request.'),
   q: note(nullable(str()), 'The parameter `q` of the request; null without it.'),
+  slice: note(nullable(str()), 'The parameter `slice` of the request; null without it.'),
   sort: note(str(), 'How the rows are sorted: the parameter `sort` of the request, or its default.'),
   place: note(
     nullable(int()),

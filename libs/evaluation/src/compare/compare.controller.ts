@@ -29,7 +29,7 @@ import { distributionsOf, FRACTIONS } from './distributions';
 import { judge } from './comparison-gate';
 import { gateBody, labelValuesOf, labelValuesText } from './gate-limits';
 
-const compared = {
+export const compared = {
   experiments: note(
     csv(uuid(), { max: 20 }),
     'Experiments to compare, on the dataset of the path; separated by commas.',
@@ -183,11 +183,11 @@ export class CompareController {
 type Asked = Pick<ComparisonRequest, 'experiments' | 'baseline'> & Partial<ScoreDirections>;
 type Keys = Pick<ComparisonRequest, 'keys' | 'labelValues' | 'everyKey'>;
 
-function keysOf({ key, label_values }: Infer<typeof exportQuery> | Infer<typeof compareQuery>): Keys {
+export function keysOf({ key, label_values }: Pick<Infer<typeof exportQuery>, 'key' | 'label_values'>): Keys {
   return { keys: key, labelValues: labelValuesOf(label_values) };
 }
 
-function requestOf(
+export function requestOf(
   datasetId: string,
   { experiments, baseline, lower_is_better = [], higher_is_better = [] }: Asked,
   { keys, ...values }: Keys,

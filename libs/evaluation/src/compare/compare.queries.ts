@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { IdTable, jsonContaining, Parameters, storable } from '@fairlead/runs';
 import type { LabelValues, ScoreTable } from './score-table';
+import { type Slice, storedMember, valuesOfExample } from './slice';
 
 interface Rows {
   readonly tenantId: string;
@@ -45,8 +46,23 @@ export async function rowsWith(
      ) as found`,
     parameters.values,
   );
-  const found = idsIn(rows[0]?.ids);
-  return Uint8Array.from({ length: table.rows }, (_, row) => Number(found.find(table.ids, row * 16) >= 0));
+  return marked(table, idsIn(rows[0]?.ids));
+}
+
+/** By row of the table, 1 for each whose example is in a slice. */
+export async function rowsOfSlice(
+  pool: Pool,
+  datasetId: string,
+  { tenantId, table }: Rows,
+  { by, value }: Slice,
+): Promise<Uint8Array> {
+  const { rows } = await pool.query<{ ids: Buffer | null }>(
+    `select string_agg(uuid_send(e.id), ''::bytea) as ids from examples e
+     where e.tenant_id = $1 and e.dataset_id = $2 and e.valid_to is null
+       and exists (select from ${valuesOfExample('null::integer')} where valued.member = $3 and valued.value = $4)`,
+    [tenantId, datasetId, storable(storedMember(by)), storable(value)],
+  );
+  return marked(table, idsIn(rows[0]?.ids));
 }
 
 /**
@@ -71,7 +87,11 @@ export async function placesOfRows(pool: Pool, datasetId: string, { tenantId, ta
   });
 }
 
-function idsIn(ids: Buffer | null = null): IdTable {
+function marked({ rows, ids }: ScoreTable, found: IdTable): Uint8Array {
+  return Uint8Array.from({ length: rows }, (_, row) => Number(found.find(ids, row * 16) >= 0));
+}
+
+export function idsIn(ids: Buffer | null = null): IdTable {
   const table = new IdTable();
   for (let offset = 0; offset < (ids?.length ?? 0); offset += 16) table.add(ids!, offset);
   return table;

@@ -16,10 +16,18 @@ import { compareKey, compareLatency, regressions, worstFirst } from './compare-r
 import { loadScores } from './compare-scores.queries';
 import { categoryKeys, compareCategories } from './categories';
 import { compareExperimentScores, hasUnclear, labelledKeys, statisticsOf } from './experiment-scores';
-import { configuredLabels, datasetStamp, placesOfRows, rowsWith, structuredScores } from './compare.queries';
+import {
+  configuredLabels,
+  datasetStamp,
+  placesOfRows,
+  rowsOfSlice,
+  rowsWith,
+  structuredScores,
+} from './compare.queries';
 import { parseRowFilter, parseRowSort, type SelectableRows, selectRows } from './row-selection';
 import { type Bounds, keptWarnings, warningsOf } from './compare-warnings';
 import type { Compared, LabelValues } from './score-table';
+import { parseSlice, type Slice } from './slice';
 
 export interface ComparisonRequest {
   readonly datasetId: string;
@@ -46,9 +54,12 @@ export interface Comparison extends SelectableRows {
 interface ChosenRows {
   readonly rows?: readonly string[];
   readonly q?: string;
+  readonly slice?: string;
   readonly sort?: string;
   readonly around?: string;
 }
+
+type Wanted = { readonly text: string } | { readonly slice: Slice };
 
 interface SessionRow extends Compared {
   readonly dataset: string | null;
@@ -105,10 +116,13 @@ export class Comparisons {
   }
 
   /** Rows of the table that a request chooses, in its order, and what is told of the choice. @throws BadRequest */
-  async choose(datasetId: string, comparison: Comparison, { rows = [], q, sort: asked, around }: ChosenRows) {
+  async choose(datasetId: string, comparison: Comparison, { rows = [], q, slice, sort: asked, around }: ChosenRows) {
     const sort = asked ?? (comparison.table.experiments.length > 1 ? 'regression' : 'row');
     const filters = rows.map((text) => parseRowFilter(text)!);
-    const found = q === undefined ? undefined : await this.rowsWith(datasetId, comparison, q);
+    const found = [
+      ...(q === undefined ? [] : [await this.rowsWith(datasetId, comparison, { text: q })]),
+      ...(slice === undefined ? [] : [await this.rowsWith(datasetId, comparison, { slice: parseSlice(slice)! })]),
+    ];
     const places = sort === 'row' ? await placesOfRows(this.pool, datasetId, comparison) : undefined;
     const { selected, ...placed } = selectRows(comparison, {
       filters,
@@ -117,17 +131,24 @@ export class Comparisons {
       places,
       around,
     });
-    return { selected, told: { filters: rows, q: q ?? null, sort, ...placed } };
+    return { selected, told: { filters: rows, q: q ?? null, slice: slice ?? null, sort, ...placed } };
   }
 
-  /** By row of a comparison 1 for those that hold a text. Found once for all pages of it, until the dataset changes. */
-  private async rowsWith(datasetId: string, comparison: Comparison, text: string): Promise<Uint8Array> {
+  /**
+   * By row of a comparison 1 for those that hold a text, or are in a slice. Found once for all pages of it, until the
+   * dataset changes.
+   */
+  private async rowsWith(datasetId: string, comparison: Comparison, wanted: Wanted): Promise<Uint8Array> {
     const texts = this.found.get(comparison) ?? new Recent<Promise<Uint8Array>>(KEPT_TEXTS);
     this.found.set(comparison, texts);
-    const key = `${await datasetStamp(this.pool, comparison.tenantId, datasetId)} ${text}`;
+    const key = `${await datasetStamp(this.pool, comparison.tenantId, datasetId)} ${JSON.stringify(wanted)}`;
     const known = texts.get(key);
     if (known) return known;
-    const searching = sharedReading(() => rowsWith(this.pool, datasetId, comparison, text));
+    const searching = sharedReading(() =>
+      'text' in wanted
+        ? rowsWith(this.pool, datasetId, comparison, wanted.text)
+        : rowsOfSlice(this.pool, datasetId, comparison, wanted.slice),
+    );
     texts.set(key, searching);
     searching.catch(() => texts.delete(key));
     return searching;

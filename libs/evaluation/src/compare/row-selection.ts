@@ -5,6 +5,7 @@ import type { Direction, KeyComparison } from './compare.answers.schema';
 import { ROW_KINDS, type RowKind, rowKind } from './compare-results';
 import { labelTests } from './labels';
 import type { ScoreTable } from './score-table';
+import { chosenSlice } from './slice';
 
 export interface SelectableRows {
   readonly table: ScoreTable;
@@ -50,6 +51,7 @@ export const chosenRows = {
       'Only rows that hold this text in their inputs, expected outputs, outputs or errors, in upper or lower case.',
     ),
   ),
+  slice: chosenSlice,
   sort: optional(
     note(
       refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
@@ -100,8 +102,8 @@ export function parseRowSort(text: string): RowSort | undefined {
 interface Selecting {
   readonly filters: readonly RowFilter[];
   readonly sort: RowSort;
-  /** By row of the table 1 for those that may be chosen; all of them when undefined. */
-  readonly found?: Uint8Array;
+  /** Each has, by row of the table, 1 for those that may be chosen. */
+  readonly found: readonly Uint8Array[];
   /** Place of each row of the table among the examples, for the order `row`. */
   readonly places?: Uint32Array;
   /** Id of an example, whose row need not be among those that are chosen. */
@@ -123,7 +125,7 @@ interface Selection {
 export function selectRows(comparison: SelectableRows, asked: Selecting): Selection {
   const { filters, found, around } = asked;
   const tests = filters.map((filter) => testOf(comparison, filter));
-  if (found) tests.push((row) => found[row] === 1);
+  for (const marks of found) tests.push((row) => marks[row] === 1);
   const passes = (row: number) => tests.every((test) => test(row));
   const kept = around === undefined ? undefined : rowOf(comparison.table, around);
   const { order } = comparison;

@@ -17,6 +17,7 @@ import { ShareLinksController } from '../sharing/share-links.controller';
 import { ShareCommands } from '../sharing/share.commands';
 import { ShareQueries } from '../sharing/share.queries';
 import { SharesController } from '../sharing/shares.controller';
+import { SlicesController } from '../slices/slices.controller';
 import { shareHandlers } from '../sharing/shares.projection';
 
 export * from '@fairlead/experiments/testing';
@@ -33,6 +34,7 @@ const ADDED: Added = {
     PublicRunsController,
     PublicLinksController,
     ShareLinksController,
+    SlicesController,
   ],
   providers: [
     ComparativeExperimentCommands,

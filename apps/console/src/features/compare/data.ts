@@ -19,6 +19,7 @@ export interface Asked {
   readonly rows?: string;
   readonly q?: string;
   readonly sort?: string;
+  readonly slice?: string;
   /** The key whose comments the rows have. */
   readonly comments?: string;
   /** A further filter of the rows. */
@@ -34,7 +35,7 @@ function usePlace() {
 function useAsk() {
   const { w, token } = usePlace();
   const ask = async (asked: Asked, page: object, signal?: AbortSignal) => {
-    const { dataset, experiments, baseline, rows, q, sort, comments, also } = asked;
+    const { dataset, experiments, baseline, rows, q, sort, slice, comments, also } = asked;
     const query = {
       // A link says itself what it compares.
       ...(token === undefined && { experiments: experiments.join(',') }),
@@ -42,6 +43,7 @@ function useAsk() {
       ...((rows ?? also) !== undefined && { rows: [rows, also].filter((filter) => filter !== undefined) }),
       ...(q !== undefined && { q }),
       ...(sort !== undefined && { sort }),
+      ...(slice !== undefined && { slice }),
       ...(comments !== undefined && { comments: [comments] }),
       ...page,
     };
@@ -76,6 +78,38 @@ export function useComparison(asked: Asked) {
   });
 }
 
+/** Where candidates got worse or better; asked again when the statistics change. */
+export function useSlices(
+  { dataset, experiments, baseline }: Asked,
+  comparison: Comparison | undefined,
+  isWanted: boolean,
+) {
+  const { w } = usePlace();
+  return useQuery({
+    queryKey: ['slices', w, dataset, experiments.join(), baseline, comparison && stampOf(comparison)],
+    queryFn: ({ signal }) =>
+      answered(
+        api.GET('/api/v1/datasets/{dataset_id}/compare/slices', {
+          params: {
+            path: { dataset_id: dataset },
+            query: {
+              experiments: experiments.join(','),
+              ...(baseline !== undefined && { baseline }),
+              limit: 100,
+            } as never,
+          },
+          signal,
+        }),
+      ),
+    enabled: isWanted && comparison !== undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+function rowsKey(w: string, { dataset, experiments, baseline, rows, q, sort, slice }: Asked) {
+  return ['rows', w, dataset, experiments.join(), baseline, rows, q, sort, slice];
+}
+
 const stamps = new WeakMap<object, number>();
 let made = 0;
 
@@ -90,8 +124,7 @@ export function stampOf(comparison: object): number {
 export function useRowPages(asked: Asked, pages: readonly number[], stamp: number) {
   const { w, ask } = useAsk();
   const queries = useQueryClient();
-  const { dataset, experiments, baseline, rows, q, sort } = asked;
-  const key = ['rows', w, dataset, experiments.join(), baseline, rows, q, sort];
+  const key = rowsKey(w, asked);
   /** A page that differs only in its comments, or is older. */
   const before = (page: number) =>
     [stamp, stamp - 1].flatMap((one) => queries.getQueriesData<Comparison>({ queryKey: [...key, page, one] }));
@@ -110,7 +143,7 @@ export function useRowPages(asked: Asked, pages: readonly number[], stamp: numbe
 export function useFindPlace(asked: Asked) {
   const { w, ask } = useAsk();
   const queries = useQueryClient();
-  const key = ['rows', w, asked.dataset, asked.experiments.join(), asked.baseline, asked.rows, asked.q, asked.sort];
+  const key = rowsKey(w, asked);
   return async (example: string): Promise<number | undefined> => {
     const found = await queries.fetchQuery({
       queryKey: [...key, 'place', example],
@@ -136,10 +169,9 @@ export type Steps = ReturnType<typeof useSteps>;
  */
 export function useSteps(asked: Asked, row: string | undefined, filter?: string, isWanted = true) {
   const { w, ask } = useAsk();
-  const { dataset, experiments, baseline, rows, q, sort } = asked;
   const only = { ...asked, also: filter };
   const { data } = useQuery({
-    queryKey: ['regressions', w, dataset, experiments.join(), baseline, rows, q, sort, filter, row],
+    queryKey: ['regressions', ...rowsKey(w, asked), filter, row],
     queryFn: ({ signal }) => ask(only, { around: row, limit: 0 }, signal),
     enabled: isWanted && row !== undefined,
     placeholderData: keepPreviousData,
@@ -166,9 +198,8 @@ export function useSteps(asked: Asked, row: string | undefined, filter?: string,
 /** The row of an example, wherever it stands among the rows that are shown. */
 export function useRowAround(asked: Asked, example: string) {
   const { w, ask } = useAsk();
-  const { dataset, experiments, baseline, rows, sort } = asked;
   return useQuery({
-    queryKey: ['row', w, dataset, experiments.join(), baseline, rows, sort, example],
+    queryKey: ['row', ...rowsKey(w, { ...asked, q: undefined }), example],
     queryFn: ({ signal }) => ask(asked, { around: example, limit: 1 }, signal),
   });
 }
@@ -331,8 +362,11 @@ export function useSummary(dataset: string, experiment: string, baseline: string
 }
 
 /** Where the rows can be had as a file, as they are filtered and sorted. */
-export function exportPath({ dataset, experiments, baseline, rows, q, sort }: Asked, format: 'csv' | 'jsonl'): string {
-  const asked = { experiments: experiments.join(), baseline, rows, q, sort, format };
+export function exportPath(
+  { dataset, experiments, baseline, rows, q, sort, slice }: Asked,
+  format: 'csv' | 'jsonl',
+): string {
+  const asked = { experiments: experiments.join(), baseline, rows, q, sort, slice, format };
   const given = Object.entries(asked).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return `/api/v1/datasets/${encodeURIComponent(dataset)}/compare/export?${new URLSearchParams(given).toString()}`;
 }

@@ -9,7 +9,7 @@ import { Better } from './head';
 import { headline, type Keyed, type Tested, uncompared, verdictText } from './statistics';
 
 /** Panels that can stand beside the rows, in the order of their buttons. */
-export const PANELS = ['statistics', 'labels', 'changed', 'distribution', 'gate', 'warnings'] as const;
+export const PANELS = ['statistics', 'slices', 'labels', 'changed', 'distribution', 'gate', 'warnings'] as const;
 export type PanelName = (typeof PANELS)[number];
 
 /** A panel beside the rows, which takes the focus when it opens. */

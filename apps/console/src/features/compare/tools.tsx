@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Comparison } from '../../api/client';
 import { Typed } from '../../ui/form';
 import { plain } from '../../ui/format';
@@ -13,13 +14,16 @@ interface ToolsProps {
   /** Text that the shown rows contain. */
   readonly text: string;
   readonly searchable: boolean;
+  /** Where a candidate got worse. */
+  readonly worst: ReactNode;
   /** Where the rows can be had as files; undefined where a browser cannot ask for them. */
   readonly files: Readonly<Record<'csv' | 'jsonl', string>> | undefined;
   readonly onChange: (change: Partial<Record<'candidate' | 'sort' | 'texts' | 'q', string | undefined>>) => void;
 }
 
 /** Which candidate the keys go by, in which order the rows stand, and where their texts begin. */
-export function Tools({ others, candidate, focus, sort, wholeTexts, text, searchable, files, onChange }: ToolsProps) {
+export function Tools(props: ToolsProps) {
+  const { others, candidate, focus, sort, wholeTexts, text, searchable, worst, files, onChange } = props;
   const filter = searchable && (
     <Typed label="Rows that hold this text" main value={text} onChange={(q) => onChange({ q: q || undefined })} />
   );
@@ -73,6 +77,7 @@ export function Tools({ others, candidate, focus, sort, wholeTexts, text, search
         options={{ '': 'from their first difference', whole: 'from their beginning' }}
         onChange={(texts) => onChange({ texts: texts || undefined })}
       />
+      {worst}
       {saved}
     </div>
   );

@@ -19,6 +19,7 @@ import {
   type Steps,
   useSteps,
   useRowPages,
+  useSlices,
   useSummary,
   useWorstRows,
 } from './data';
@@ -28,13 +29,14 @@ import { Head } from './head';
 import { Category } from './labels';
 import { type PanelName, PANELS, SidePanel, Statistics, Warnings } from './panels';
 import { RowPanel } from './row-panel';
+import { SlicesPanel, Worse } from './slices';
 import { Rows } from './rows';
 import { Tools } from './tools';
 import { report } from './report';
 import { correct, filterText, labelTests, uncompared } from './statistics';
 
 const PANEL_NAMES = {
-  ...{ statistics: 'Statistics', labels: 'Labels', changed: 'What changed' },
+  ...{ statistics: 'Statistics', slices: 'Slices', labels: 'Labels', changed: 'What changed' },
   ...{ distribution: 'Distribution', gate: 'Gate', warnings: 'Warnings' },
 } as const;
 
@@ -62,8 +64,8 @@ interface CompareViewProps {
 export function CompareView({ dataset, experiments, crumb, dataset_name, note, own, searchable }: CompareViewProps) {
   const { search, change } = useAddress();
   const { w } = useParams({ strict: false });
-  const { baseline, rows, q, sort } = search;
-  const asked: Asked = { dataset, experiments, baseline, rows, q, sort };
+  const { baseline, rows, q, sort, slice } = search;
+  const asked: Asked = { dataset, experiments, baseline, rows, q, sort, slice };
   const comparison = useComparison(asked);
   const { data } = comparison;
   const set = (changed: Record<string, string | undefined>, replace = false) =>
@@ -110,7 +112,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
   const onlyWorse = candidate && focus ? `${candidate.id}:worse:${focus.key}` : undefined;
   const fold = () => set({ head: folded ? undefined : 'folded' }, true);
   const turn = () => set({ texts: wholeTexts ? undefined : 'whole' }, true);
-  const rebase = (baseline: string) => set({ baseline, candidate: undefined, rows: undefined });
+  const rebase = (baseline: string) => set({ baseline, candidate: undefined, rows: undefined, slice: undefined });
   useShortcuts({
     '[': candidate && (() => choose(-1)),
     ']': candidate && (() => choose(1)),
@@ -130,9 +132,11 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
   const { tests, alarms, surviving } = correct(compared);
   const alarmsText = `${tests === 1 ? '1 test' : `${whole(tests)} tests`}: ${alarms.toFixed(1)} false alarms to be expected`;
   const shownRows = useMemo(
-    () => ({ dataset, experiments, baseline, rows, q, sort, comments: focus?.key }),
-    [dataset, experiments, baseline, rows, q, sort, focus?.key],
+    () => ({ dataset, experiments, baseline, rows, q, sort, slice, comments: focus?.key }),
+    [dataset, experiments, baseline, rows, q, sort, slice, focus?.key],
   );
+  const slices = useSlices(asked, data, own !== undefined && candidate !== undefined);
+  const ofSlice = (chosen: string | undefined) => set({ slice: chosen, row: undefined });
   const worst = useWorstRows(asked);
   const reported = async (comparison: Comparison) =>
     report(comparison, await worst(), {
@@ -178,6 +182,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
               {tests > 0 && ` · ${alarmsText}`}
             </span>
             {toggle('statistics', 'Statistics', distributed.length > 0 || data.experiment_scores.length > 0)}
+            {toggle('slices', 'Slices', own && candidate)}
             {toggle('labels', 'Labels', categories.length > 0)}
             {toggle('changed', 'What changed', own && candidate)}
             {toggle('distribution', 'Distribution', own && distributed.length > 0)}
@@ -214,7 +219,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
             onFilter={(rows) => set({ rows, row: undefined })}
           />
           {own?.baseline.choice.error && <Problem error={own.baseline.choice.error} />}
-          {(search.rows !== undefined || search.q !== undefined) && (
+          {(search.rows ?? search.q ?? slice) !== undefined && (
             <p className={css.filter} role="status">
               {first?.data && !first.isPlaceholderData
                 ? `${whole(first.data.page.total)} of ${whole(data.rows)} rows`
@@ -229,8 +234,14 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
                   {' '}
                   that hold <Text>{search.q}</Text>
                 </>
+              )}
+              {slice !== undefined && (
+                <>
+                  {' '}
+                  of the slice <Text>{slice}</Text>
+                </>
               )}{' '}
-              <Button onClick={() => set({ rows: undefined, q: undefined })}>Show all rows</Button>
+              <Button onClick={() => set({ rows: undefined, q: undefined, slice: undefined })}>Show all rows</Button>
             </p>
           )}
           <Tools
@@ -241,6 +252,17 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
             wholeTexts={wholeTexts}
             text={search.q ?? ''}
             searchable={searchable}
+            worst={
+              own && (
+                <Worse
+                  slices={slices.data}
+                  comparison={data}
+                  chosen={slice}
+                  onChoose={ofSlice}
+                  onAll={() => set({ panel: 'slices', row: undefined })}
+                />
+              )
+            }
             files={own?.saves ? { csv: exportPath(asked, 'csv'), jsonl: exportPath(asked, 'jsonl') } : undefined}
             onChange={(changed) => set(changed, true)}
           />
@@ -274,6 +296,14 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
               <SidePanel key={open} name={PANEL_NAMES[open]} onClose={() => set({ panel: undefined })}>
                 {open === 'statistics' && (
                   <Statistics comparison={data} focus={focus} compared={compared} alarms={alarmsText} />
+                )}
+                {own && open === 'slices' && candidate && (
+                  <>
+                    {slices.error && <Problem error={slices.error} retry={() => void slices.refetch()} />}
+                    {(slices.data || !slices.error) && (
+                      <SlicesPanel slices={slices.data} comparison={data} chosen={slice} onChoose={ofSlice} />
+                    )}
+                  </>
                 )}
                 {open === 'labels' && (
                   <Section title="Labels">

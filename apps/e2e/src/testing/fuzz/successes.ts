@@ -251,7 +251,12 @@ async function specials(
     'GET /v2/auth/wait/:auth_id': [{}, { ids: spare.ids }],
     'DELETE /v2/auth/providers/:provider_id': [{ ids: { provider_id: 'doomed' } }],
     'DELETE /v2/auth/tokens': [{ search: `?provider_id=${spare.ids.provider_id}` }],
-    'GET /api/v1/datasets/:dataset_id/compare': [{ search: both }, { search: `${both}&format=summary` }],
+    'GET /api/v1/datasets/:dataset_id/compare': [
+      { search: both },
+      { search: `${both}&format=summary` },
+      { search: `${both}&slice=inputs.a%3Db` },
+    ],
+    'GET /api/v1/datasets/:dataset_id/compare/slices': [{ search: both }, { search: `${both}&by=inputs.topic` }],
     'GET /api/v1/datasets/:dataset_id/compare/distributions': [{ search: `${both}&key=correct` }],
     'GET /api/v1/datasets/:dataset_id/compare/rows/:example_id': [{ search: both }],
     'GET /api/v1/datasets/:dataset_id/compare/export': [{ search: both }, { search: `${both}&format=jsonl` }],

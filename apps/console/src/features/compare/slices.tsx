@@ -1,0 +1,116 @@
+import type { Comparison, Schemas } from '../../api/client';
+import { figure, middle, percent, probability, signed, whole } from '../../ui/format';
+import { Section } from '../../ui/list';
+import { Button, Sign, Text } from '../../ui/parts';
+import css from './compare.module.css';
+
+export type Slices = Schemas['ComparisonSlices'];
+type Slice = Slices['slices'][number];
+
+interface ChosenProps {
+  readonly comparison: Comparison;
+  /** The slice whose rows alone are shown. */
+  readonly chosen: string | undefined;
+  readonly onChoose: (slice: string | undefined) => void;
+}
+
+/** The slice that lost most, which filters the rows, and a way to the others. */
+export function Worse({
+  slices,
+  comparison,
+  chosen,
+  onChoose,
+  onAll,
+}: ChosenProps & { slices: Slices | undefined; onAll: () => void }) {
+  const [first, ...others] = slices?.slices.filter(({ verdict }) => verdict === 'worse') ?? [];
+  // The place is kept while slices are compared, so that the rows do not move.
+  if (!first) return <span className={css.worst} />;
+  const isOne = comparison.experiments.length === 2;
+  const text = `${titleOf(first)}, ${changeOf(first)}${isOne ? '' : `, ${experimentOf(comparison, first)}`}`;
+  return (
+    <span className={css.worst}>
+      <Button
+        aria-pressed={first.slice === chosen}
+        title={`Only the ${whole(first.rows)} rows of ${text}`}
+        onClick={() => onChoose(first.slice === chosen ? undefined : first.slice)}
+      >
+        <span className={css.down}>
+          <span aria-hidden="true">▼</span> Worse in
+        </span>{' '}
+        <Text>{`${first.value}: ${changeOf(first)}`}</Text>
+      </Button>
+      <Button kind="quiet" data-opens="slices" onClick={onAll}>
+        {others.length > 0 ? `${whole(others.length)} more` : 'All slices'}
+      </Button>
+    </span>
+  );
+}
+
+/** Every slice that was compared: clear losses first, then clear gains, then the rest. */
+export function SlicesPanel({ slices, comparison, chosen, onChoose }: ChosenProps & { slices: Slices | undefined }) {
+  if (!slices) return <Section title="Slices">Comparing slices …</Section>;
+  const { groups, groups_left_out: leftOut, tests, total, slices: shown } = slices;
+  return (
+    <Section title="Slices">
+      <p className={css.faint}>
+        {groups === 0
+          ? 'No member of the metadata or the inputs, and no split, is shared by six rows or more.'
+          : `${whole(groups)} slices, ${whole(tests)} tests. Verdicts are corrected for their number.`}
+        {leftOut > 0 && ` ${whole(leftOut)} more slices were not compared.`}
+        {total > shown.length && ` The first ${whole(shown.length)} of ${whole(total)} results are shown.`}
+      </p>
+      <ul className={css.findings}>
+        {shown.map((one) => (
+          <li key={nameOf(one)}>
+            <Button
+              aria-pressed={one.slice === chosen}
+              onClick={() => onChoose(one.slice === chosen ? undefined : one.slice)}
+            >
+              <Text>{titleOf(one)}</Text>
+            </Button>{' '}
+            <Verdict of={one} /> {changeOf(one)}
+            <div className={css.faint}>
+              <Text>{middle(experimentOf(comparison, one), 40)}</Text> · {valueOf(one, one.baseline_mean)} →{' '}
+              {valueOf(one, one.mean)} · {whole(one.rows)} rows · p {probability(one.adjusted_p)}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
+const TONES = { better: css.up, worse: css.down, 'not clear': css.faint } as const;
+
+function Verdict({ of: { verdict } }: { of: Slice }) {
+  return (
+    <span className={TONES[verdict]}>
+      <Sign sign={MARKS[verdict]}>{verdict}</Sign>
+    </span>
+  );
+}
+
+/** `topic: billing`, or `split: test`. */
+function titleOf({ by, value }: Slice): string {
+  return `${by.replace(/^(metadata|inputs)\./, '')}: ${value}`;
+}
+
+function changeOf(slice: Slice): string {
+  const { measure, key, difference } = slice;
+  return measure === 'errors'
+    ? `errors ${difference > 0 ? '+' : ''}${percent(difference)}`
+    : `${middle(key ?? '', 24)} ${signed(difference)}`;
+}
+
+function valueOf({ measure }: Slice, mean: number | null): string {
+  return measure === 'errors' ? percent(mean) : figure(mean);
+}
+
+function experimentOf({ experiments }: Comparison, { experiment }: Slice): string {
+  return experiments.find(({ id }) => id === experiment)?.name ?? experiment;
+}
+
+function nameOf({ slice, experiment, measure, key }: Slice): string {
+  return JSON.stringify([slice, experiment, measure, key]);
+}
