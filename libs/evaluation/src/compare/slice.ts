@@ -1,4 +1,4 @@
-import { type Infer, note, optional, refine, str } from '@fairlead/schema';
+import { note, optional, refine, str } from '@fairlead/schema';
 import { shownMetadataOf } from '@fairlead/runs';
 
 /** Rows whose example has one value in one member: `metadata.topic=billing`, `inputs.language=de` or `split=test`. */
@@ -10,7 +10,7 @@ export interface Slice {
 
 /** Characters of a value; longer ones make no slice. */
 export const MOST_VALUE = 100;
-export const SLICE_FORM = '<member>=<value>';
+const SLICE_FORM = '<member>=<value>';
 export const MEMBER_FORM = 'split, metadata.<member> or inputs.<member>';
 const SPLITS = 'metadata.dataset_split';
 
@@ -61,7 +61,6 @@ export const chosenSlice = optional(
     '`<member>=<value>`: only rows whose example has this value in a member of its metadata (`metadata.<member>`) or inputs (`inputs.<member>`), or is in a split (`split`). In a member, `=` and `%` are percent-encoded.',
   ),
 );
-export type ChosenSlice = Infer<typeof chosenSlice>;
 
 function decoded(text: string): string | undefined {
   try {

@@ -4,7 +4,7 @@ import { Section } from '../../ui/list';
 import { Button, Sign, Text } from '../../ui/parts';
 import css from './compare.module.css';
 
-export type Slices = Schemas['ComparisonSlices'];
+type Slices = Schemas['ComparisonSlices'];
 type Slice = Slices['slices'][number];
 
 interface ChosenProps {
