@@ -13,17 +13,18 @@ const run = (env: Record<string, string>) => home.run(env);
 const key = (data?: string) => home.key(data);
 const postgresPid = (data: string) => home.postgresPid(data);
 
+const NEW_AGENT = {
+  source: 'external_container',
+  source_config: {},
+  source_revision_config: { image_uri: 'registry.example/agent:1' },
+  secrets: [],
+};
+
 async function createDeployment(url: string, name: string, apiKey = key()): Promise<string> {
   const answer = await fetch(`${url}/v2/deployments`, {
     method: 'POST',
     headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name,
-      source: 'external_container',
-      source_config: {},
-      source_revision_config: { image_uri: 'registry.example/agent:1' },
-      secrets: [],
-    }),
+    body: JSON.stringify({ name, ...NEW_AGENT }),
   });
   const body = (await answer.json()) as { id: string };
   expect({ status: answer.status, body }).toMatchObject({ status: 201, body: { name } });
@@ -39,17 +40,47 @@ async function readDeployment(
   return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
 }
 
+/** A request whose body has not arrived yet, which the service has begun to read. */
+async function begun({ url }: Service, beginning: string) {
+  const stream = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = stream.writable.getWriter();
+  const answer = fetch(`${url}/v2/deployments`, {
+    method: 'POST',
+    headers: { 'x-api-key': key(), 'content-type': 'application/json' },
+    body: stream.readable,
+    duplex: 'half',
+  });
+  answer.catch(() => undefined);
+  await writer.write(Buffer.from(beginning));
+  await until(async () => (await fetch(`${url}/health/live`)).ok);
+  return { writer, answer };
+}
+
 describe('The standalone service', () => {
   beforeEach(() => (home = new Home()));
   afterEach(() => home.end());
 
-  it('ends everything at SIGTERM, and at signals that come twice, PostgreSQL included, and tells the key only once', async () => {
+  it('finishes a request at SIGTERM, takes signals that come twice for one, and ends at once at a later one, PostgreSQL included', async () => {
     const first = await start();
+    expect(first.output()).toContain(key());
     const postgres = postgresPid('data');
+    const body = JSON.stringify({ name: 'late', ...NEW_AGENT });
+    const late = await begun(first, body.slice(0, 20));
     first.process.kill('SIGTERM');
+    await until(() =>
+      fetch(`${first.url}/health/live`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await late.writer.write(Buffer.from(body.slice(20)));
+    await late.writer.close();
+    expect((await late.answer).status).toBe(201);
     expect(await once(first.process, 'exit')).toEqual([0, null]);
     expect(isRunning(postgres)).toBe(false);
+
     const second = await start();
+    // It was told once.
     expect(second.output()).not.toContain(key());
     const other = postgresPid('data');
     // npm and the terminal both pass a signal on: they are taken for one.
@@ -57,101 +88,53 @@ describe('The standalone service', () => {
     second.process.kill('SIGTERM');
     expect(await once(second.process, 'exit')).toEqual([0, null]);
     expect(isRunning(other)).toBe(false);
-  });
 
-  it('finishes a request that is under way when it is told to stop', async () => {
-    const { url, process: service } = await start();
-    const body = JSON.stringify({
-      name: 'late',
-      source: 'external_container',
-      source_config: {},
-      secrets: [],
-      source_revision_config: { image_uri: 'registry.example/agent:1' },
-    });
-    const stream = new TransformStream<Uint8Array, Uint8Array>();
-    const writer = stream.writable.getWriter();
-    const answer = fetch(`${url}/v2/deployments`, {
-      method: 'POST',
-      headers: { 'x-api-key': key(), 'content-type': 'application/json' },
-      body: stream.readable,
-      duplex: 'half',
-    });
-    await writer.write(Buffer.from(body.slice(0, 20)));
-    await until(async () => (await fetch(`${url}/health/live`)).ok);
-    service.kill('SIGTERM');
-    await until(() =>
-      fetch(`${url}/health/live`).then(
-        () => false,
-        () => true,
-      ),
-    );
-    await writer.write(Buffer.from(body.slice(20)));
-    await writer.close();
-    expect((await answer).status).toBe(201);
-    expect(await once(service, 'exit')).toEqual([0, null]);
-  });
-
-  it('ends at once at another signal, PostgreSQL included', async () => {
-    const { url, process: service, output } = await start();
-    const postgres = postgresPid('data');
-    const stream = new TransformStream<Uint8Array, Uint8Array>();
-    const cut = fetch(`${url}/v2/deployments`, {
-      method: 'POST',
-      headers: { 'x-api-key': key(), 'content-type': 'application/json' },
-      body: stream.readable,
-      duplex: 'half',
-    }).catch(() => 'cut');
-    await stream.writable.getWriter().write(Buffer.from('{'));
-    await until(async () => (await fetch(`${url}/health/live`)).ok);
-    const exit = once(service, 'exit');
+    const third = await start();
+    const last = postgresPid('data');
+    const cut = await begun(third, '{');
+    const exit = once(third.process, 'exit');
     await until(() => {
-      service.kill('SIGINT');
-      return hasEnded(service);
+      third.process.kill('SIGINT');
+      return hasEnded(third.process);
     });
-    expect(output()).toContain('stopping');
+    expect(third.output()).toContain('stopping');
     expect(await exit).toEqual([1, null]);
-    expect(await cut).toBe('cut');
-    await until(() => !isRunning(postgres));
+    await expect(cut.answer).rejects.toThrow();
+    await until(() => !isRunning(last));
   });
 
-  it('accepts the key that it is given from the first start on', async () => {
-    const apiKey = 'a-key-of-my-own-choosing';
-    const { url, output } = await start({ FAIRLEAD_API_KEY: apiKey });
-    await createDeployment(url, 'mine', apiKey);
-    expect(output()).not.toContain(apiKey);
-    expect(existsSync(join(home.path, 'data', 'api-key'))).toBe(false);
-  });
-
-  it('says in one line that the port is taken', async () => {
+  it('says in one line what keeps it from starting, whatever that is', async () => {
     const other = createServer().listen(0, '127.0.0.1').unref();
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    expect(await run({ PORT: String(port) })).toMatchObject({
-      code: 1,
-      output: '',
-      errors: [expect.stringMatching(new RegExp(`^Port ${port} .* is taken .* set PORT`))],
-    });
-    other.close();
-  });
-
-  it('says in one line that the database cannot be reached', async () => {
-    expect(await run({ DATABASE_URL: 'postgres://me:hidden@127.0.0.1:1/db' })).toMatchObject({
-      code: 1,
-      errors: [expect.stringMatching(/^The database at 127\.0\.0\.1:1\/db cannot be used .*DATABASE_URL/)],
-    });
-  });
-
-  it.each([
-    ['below a file', (path: string) => join(path, 'file', 'data')],
-    ['below a directory in which nothing can be made', () => '/proc/fairlead/data'],
-    ['in a directory in which nothing can be made', () => '/proc'],
-  ])('says in one line that the data directory cannot be made: %s', async (_, directory) => {
     writeFileSync(join(home.path, 'file'), '');
-    expect(await run({ FAIRLEAD_DATA_DIR: directory(home.path) })).toMatchObject({
-      code: 1,
-      output: '',
-      errors: [expect.stringMatching(/^The data directory .* set FAIRLEAD_DATA_DIR/)],
-    });
+    const says = (pattern: RegExp) => [expect.stringMatching(pattern)] as unknown;
+    const directory = says(/^The data directory .* set FAIRLEAD_DATA_DIR/);
+    const ends: [Record<string, string>, object][] = [
+      [
+        { PORT: String(port), FAIRLEAD_DATA_DIR: home.data('port') },
+        { code: 1, output: '', errors: says(new RegExp(`^Port ${port} .* is taken .* set PORT`)) },
+      ],
+      [
+        { DATABASE_URL: 'postgres://me:hidden@127.0.0.1:1/db', FAIRLEAD_DATA_DIR: home.data('database') },
+        { code: 1, errors: says(/^The database at 127\.0\.0\.1:1\/db cannot be used .*DATABASE_URL/) },
+      ],
+      // Below a file, below a directory in which nothing can be made, and in one.
+      ...[join(home.path, 'file', 'data'), '/proc/fairlead/data', '/proc'].map(
+        (path): [Record<string, string>, object] => [
+          { FAIRLEAD_DATA_DIR: path },
+          { code: 1, output: '', errors: directory },
+        ],
+      ),
+      // Every wrong setting at once.
+      [
+        { PORT: 'x', HOSTING: 'y', FAIRLEAD_API_KEY: 'short' },
+        { code: 2, output: '', errors: [/^PORT /, /^FAIRLEAD_API_KEY /, /^HOSTING /].flatMap(says) },
+      ],
+    ];
+    const ended = await Promise.all(ends.map(([env]) => run(env)));
+    expect(ended).toMatchObject(ends.map(([, end]) => end));
+    other.close();
   });
 
   it('runs deployments of one workspace only where its executor does not keep workspaces apart', async () => {
@@ -176,18 +159,6 @@ describe('The standalone service', () => {
     expect(await run(shared)).toMatchObject({
       code: 1,
       errors: [expect.stringMatching(/^EXECUTOR=kubernetes .*one only, and there are 2\. Change these settings/)],
-    });
-  });
-
-  it('lists every wrong setting at once and ends with 2', async () => {
-    expect(await run({ PORT: 'x', HOSTING: 'y', FAIRLEAD_API_KEY: 'short' })).toMatchObject({
-      code: 2,
-      output: '',
-      errors: [
-        expect.stringMatching(/^PORT /),
-        expect.stringMatching(/^FAIRLEAD_API_KEY /),
-        expect.stringMatching(/^HOSTING /),
-      ],
     });
   });
 });
@@ -242,11 +213,17 @@ describe('A standalone service that runs', () => {
     expect((await readDeployment(url, id)).status).toBe(200);
   });
 
-  it('runs twice side by side with two data directories', async () => {
-    const [one, two] = [service, await start({ FAIRLEAD_DATA_DIR: home.data('other') })];
-    const id = await createDeployment(one.url, 'mine');
-    expect(await readDeployment(one.url, id)).toMatchObject({ status: 200 });
-    expect(await readDeployment(two.url, id, key('other'))).toMatchObject({ status: 404 });
+  it('runs twice side by side with two data directories, and accepts the key that it is given from the first start on', async () => {
+    const apiKey = 'a-key-of-my-own-choosing';
+    const two = await start({ FAIRLEAD_DATA_DIR: home.data('other'), FAIRLEAD_API_KEY: apiKey });
+    expect(two.output()).not.toContain(apiKey);
+    expect(existsSync(join(home.data('other'), 'api-key'))).toBe(false);
+    const id = await createDeployment(service.url, 'mine');
+    expect(await readDeployment(service.url, id)).toMatchObject({ status: 200 });
+    expect(await readDeployment(two.url, id, apiKey)).toMatchObject({ status: 404 });
+    expect(await readDeployment(two.url, await createDeployment(two.url, 'mine', apiKey), apiKey)).toMatchObject({
+      status: 200,
+    });
   });
 
   it('says in one line that the data directory is in use', async () => {
