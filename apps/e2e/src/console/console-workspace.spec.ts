@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { CodeHostServer } from '@fairlead/integrations/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
 import { type Outside, startOutside } from '../testing/outside';
 import { askUntil } from '../testing/route-service';
 import { newDeployment, upload } from '../testing/tenant-things';
@@ -310,6 +310,33 @@ inBrowser('The console of a workspace', () => {
     await panel.waitFor({ state: 'detached' });
     await page.goto(`/o/-/host/deployments/${id}?tab=revisions&good=v1&bad=v99`);
     await panel.getByText('There is no v99 among these revisions').waitFor();
+  });
+
+  it('is filled with an example, by keyboard, and says what to try with it, until that is removed alone', async () => {
+    const names = async () => {
+      const paths = ['/api/v1/datasets', '/api/v1/sessions', '/v2/deployments'];
+      const lists = await Promise.all(paths.map((path) => installation.ask('GET', path)));
+      return lists.map((list) => (list.resources ?? list).map(({ name }: { name: string }) => name).sort());
+    };
+    const before = await names();
+    await page.goto('/o/-/demo');
+    const fill = page.getByRole('button', { name: 'Fill the workspace with it' });
+    await tabTo(fill);
+    await page.keyboard.press('Enter');
+    await page.getByRole('progressbar').waitFor();
+    // The executor of this installation runs the operator's programs, which no example is to start.
+    await page.getByText('This installation deploys with command').waitFor();
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    const links = page.getByRole('main').getByRole('listitem').getByRole('link');
+    expect(await links.count()).toBe(4);
+    await links.nth(1).click();
+    await page.getByText('30 of 300 rows').waitFor();
+    await page.goto('/o/-/demo');
+    await page.getByRole('button', { name: 'Remove the example …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await fill.waitFor();
+    expect(await names()).toEqual(before);
   });
 
   it('misses nothing that changed before it was told where to begin to listen', async () => {
