@@ -21,6 +21,13 @@ const TRACES = {
   minShareCount: 2,
 };
 
+/** The same for the pages of deployments. */
+const DEPLOYMENTS = {
+  name: 'deployments',
+  test: /features[\\/]deployments[\\/](words|open|deployments\.module)/,
+  minShareCount: 2,
+};
+
 /** Names the order of the layers first in each style sheet, because pages load them in any order. */
 function layers(): Plugin {
   return {
@@ -101,7 +108,7 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { output: { codeSplitting: { groups: [SHARED, TRACES] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [SHARED, TRACES, DEPLOYMENTS] } } },
   },
   server: { proxy: Object.fromEntries(['/api', '/v1', '/v2'].map((path) => [path, { target: service }])) },
 });
