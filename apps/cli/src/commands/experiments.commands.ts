@@ -48,7 +48,7 @@ export function addExperiments(all: Command): void {
     slices: {
       route: `GET ${COMPARE}/slices`,
       example:
-        'questions --experiments 0198c1f0-0000-7000-8000-000000000001,0198c1f0-0000-7000-8000-000000000002 --by metadata.topic --json',
+        'questions --experiments 0198c1f0-0000-7000-8000-000000000001 --baseline 0198c1f0-0000-7000-8000-000000000002',
     },
     row: {
       route: `GET ${COMPARE}/rows/{example_id}`,

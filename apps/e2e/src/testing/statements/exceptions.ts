@@ -17,10 +17,12 @@ export const EXCEPTIONS: readonly (readonly [part: string, reason: string])[] = 
   ['with gone as (delete from payload_drafts where touched_at', 'A sweep of all workspaces.'],
   ['select distinct tenant_id as tenant from untold_feedback', ALL],
   ['delete from untold_feedback where tenant_id = any($1::uuid[])', ALL],
-  ['limit 1) c left join', 'Asks to which workspace a row of before belongs, once in a process.'],
   ['select tenant_id from datasets where id = $1', OWNER],
   ['select tenant_id from comparative_experiments where dataset_id = $1', OWNER],
 ];
+
+/** Part of the statement that asks to which workspace a row of before belongs: it runs in the background, or not yet. */
+export const IN_BACKGROUND = 'limit 1) c left join';
 
 /** The text of a statement in one line. */
 export function inOneLine(text: string): string {
