@@ -21,6 +21,7 @@ import { ShareLinksController } from './sharing/share-links.controller';
 import { ShareCommands } from './sharing/share.commands';
 import { sealsOf, ShareQueries } from './sharing/share.queries';
 import { SharesController } from './sharing/shares.controller';
+import { SliceComparisons } from './slices/slice-comparisons.service';
 import { SlicesController } from './slices/slices.controller';
 import { shareHandlers } from './sharing/shares.projection';
 
@@ -54,6 +55,7 @@ export class EvaluationModule implements OnModuleInit {
         PublicReading,
         ShareCommands,
         ShareQueries,
+        SliceComparisons,
       ],
     };
   }

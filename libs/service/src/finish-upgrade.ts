@@ -13,13 +13,16 @@ export function finishUpgrade(url: string, migrations: readonly MigrationClass[]
   const ending = new AbortController();
   const tell = (line: string) => logger.info(line);
   const finish = async () => {
+    // A key that cannot be replaced keeps no rows from getting their workspace.
+    await replaceKeys().finally(() => fillWorkspaces(url, migrations, tell, ending.signal));
+  };
+  const replaceKeys = async () => {
     const client = await connect(url);
     try {
       await replacePrimaryKeys(client, migrations, tell);
     } finally {
       await client.end();
     }
-    await fillWorkspaces(url, migrations, tell, ending.signal);
   };
   const work = new PeriodicWork(finish, (error) => logger.warn(error));
   void work.run();

@@ -8,6 +8,8 @@ const ALL = '/v2/deployments';
 const HARMLESS = ['local', 'record'];
 /** Seconds that one request waits for a rollout. */
 const WAIT_S = 25;
+/** Most of these requests for one rollout. */
+const MOST_WAITS = 8;
 const POLL_MS = 500;
 /** Looks at a deployment that is being deleted. */
 const MOST_LOOKS = 120;
@@ -96,11 +98,15 @@ async function release(service: Service, id: string, { files, reason }: Version)
   return (await service.send<Deployment>('PATCH', path, { body, reason })).latest_revision_id!;
 }
 
-/** Resolves when a rollout has ended, however it did: a program that does not start is worth looking at too. */
+/**
+ * Resolves when a rollout has ended, however it did: a program that does not start is worth looking at too.
+ * @throws NotMade when that takes too long
+ */
 async function settled(service: Service, id: string, revision: string): Promise<void> {
-  for (let rounds = 0; rounds < 8; rounds++) {
+  for (let rounds = 0; rounds < MOST_WAITS; rounds++) {
     const path = `${ALL}/${id}/revisions/${revision}/wait`;
     const { status } = await service.get<{ status: string }>(path, { timeout: WAIT_S });
     if (/^DEPLOYED$|FAILED|INTERRUPTED|SKIPPED/.test(status)) return;
   }
+  throw new NotMade(`The rollout of “${DEPLOYMENT}” has not ended yet. Running it again waits for it.`);
 }

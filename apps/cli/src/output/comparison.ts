@@ -95,7 +95,7 @@ export interface ComparedSlice {
   readonly rows: number;
   readonly baseline_mean: number | null;
   readonly mean: number | null;
-  readonly difference: number;
+  readonly difference: number | null;
   readonly adjusted_p: number;
 }
 

@@ -42,6 +42,12 @@ describe('The paired permutation test', () => {
     expect(flipTest(further) / flipTest(differences)).toBeLessThan(1.25);
   });
 
+  it('takes hundreds of thousands of differences', () => {
+    const differences = Array.from({ length: 300_000 }, (_, place) => (place % 2 === 0 ? 1 : -1));
+    expect(flipTest(differences)).toBeCloseTo(1, 5);
+    expect(flipTest(differences.map((difference) => difference + 0.01))).toBeLessThan(1e-6);
+  });
+
   it('takes numbers of any size', () => {
     expect(flipTest(Array<number>(10).fill(1e308))).toBeCloseTo(2 / 2 ** 10, 12);
     expect(flipTest(Array<number>(10).fill(5e-324))).toBeCloseTo(2 / 2 ** 10, 12);

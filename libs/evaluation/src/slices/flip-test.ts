@@ -14,7 +14,7 @@ const MOST_EXACT = 500;
  * For differences of one size it is the exact sign test.
  */
 export function flipTest(differences: readonly number[]): number {
-  const largest = Math.max(...differences.map(Math.abs), 0);
+  const largest = differences.reduce((most, difference) => Math.max(most, Math.abs(difference)), 0);
   if (largest === 0) return 1;
   const shares = differences.map((difference) => difference / largest).filter((share) => share !== 0);
   if (shares.length > MOST_EXACT) return normalTest(shares);

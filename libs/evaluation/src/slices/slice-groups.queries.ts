@@ -6,8 +6,8 @@ import { Parameters } from '@fairlead/runs';
 import type { Pool } from 'pg';
 import { type Group, LEAST_PAIRS } from './slices';
 
-/** Slices of one member, and of all. */
-const [MOST_VALUES, MOST_GROUPS] = [50, 200];
+/** Slices of one member, and of all; and values that are read to find them. */
+const [MOST_VALUES, MOST_GROUPS, MOST_READ] = [50, 200, 2000];
 /** Rows of all slices together. */
 const MOST_ROWS = 5_000_000;
 /** Inputs that are larger are read only when a member of them is asked for. */
@@ -34,8 +34,9 @@ export async function groupsOf(
   );
   const members = parameters.add(by?.map(storedMember) ?? null, 'text[]');
   const inputsBytes = parameters.add(by ? null : MOST_INPUTS_BYTES, 'integer');
-  const { rows } = await pool.query<{ member: string; value: string; ids: Buffer }>(
-    `select valued.member, valued.value, string_agg(uuid_send(e.id), ''::bytea) as ids
+  const { rows } = await pool.query<{ member: string; value: string; ids: Buffer; found: number }>(
+    `select valued.member, valued.value, string_agg(uuid_send(e.id), ''::bytea) as ids,
+       count(*) over ()::int as found
      from examples e, ${valuesOfExample(inputsBytes)}
      where e.tenant_id = ${tenant} and e.dataset_id = ${dataset} and e.valid_to is null
        and e.id in (select example_id from runs
@@ -43,14 +44,15 @@ export async function groupsOf(
        and (${members} is null or valued.member = any(${members}))
        and length(valued.value) between 1 and ${MOST_VALUE}
      group by 1, 2 having count(*) >= ${LEAST_PAIRS}
-     order by count(*) desc, valued.member collate "C" desc, valued.value collate "C" limit 2000`,
+     order by count(*) desc, valued.member collate "C" desc, valued.value collate "C" limit ${MOST_READ}`,
     parameters.values,
   );
   const rowOf = idsIn(table.ids);
   const groups: Group[] = [];
   const seen = new Set<string>();
   const ofMember = new Map<string, number>();
-  let [leftOut, taken] = [0, 0];
+  let leftOut = (rows[0]?.found ?? 0) - rows.length;
+  let taken = 0;
   for (const { member, value, ids } of rows) {
     const found = new Set<number>();
     for (let offset = 0; offset < ids.length; offset += 16) {
@@ -63,11 +65,11 @@ export async function groupsOf(
     if (seen.has(print)) continue;
     seen.add(print);
     const count = (ofMember.get(member) ?? 0) + 1;
-    taken += same.length;
-    if (count > MOST_VALUES || groups.length >= Math.min(most, MOST_GROUPS) || taken > MOST_ROWS) {
+    if (count > MOST_VALUES || groups.length >= Math.min(most, MOST_GROUPS) || taken + same.length > MOST_ROWS) {
       leftOut++;
       continue;
     }
+    taken += same.length;
     ofMember.set(member, count);
     groups.push({ by: shownMember(member), value, rows: same });
   }

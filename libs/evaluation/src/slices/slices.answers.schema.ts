@@ -10,9 +10,15 @@ const slice = object('ComparisonSlice', {
   key: note(nullable(str()), 'Feedback key of a score; null for errors.'),
   direction: note(direction, 'The side on which the measure is better.'),
   rows: note(int(), 'Number of pairs: rows of the slice that both experiments scored.'),
-  baseline_mean: note(num(), 'Mean of the baseline over these rows.'),
-  mean: note(num(), 'Mean of the experiment over these rows.'),
-  difference: note(num(), 'Mean of the differences: positive when the experiment is higher.'),
+  baseline_mean: note(
+    nullable(num()),
+    'Mean of the baseline over these rows; null when their sum is too large for a number.',
+  ),
+  mean: note(nullable(num()), 'Mean of the experiment over these rows; null when their sum is too large for a number.'),
+  difference: note(
+    nullable(num()),
+    'Mean of the differences: positive when the experiment is higher; null when their sum is too large for a number.',
+  ),
   interval: note(
     nullable(interval),
     '95 % confidence interval of the difference, not corrected; null with too few pairs.',
@@ -35,8 +41,11 @@ export const slices = object('ComparisonSlices', {
   dataset_id: note(uuid(), 'Dataset of the experiments.'),
   baseline: note(uuid(), 'Experiment that the others are compared with.'),
   groups: note(int(), 'Number of slices that were compared, each with at least 6 rows.'),
-  groups_left_out: note(int(), 'Number of slices that were found and not compared, because there are too many.'),
-  tests: note(int(), 'Number of tests: slices × experiments × measures with enough pairs.'),
+  groups_left_out: note(int(), 'Number of further slices that were not compared, because there are too many.'),
+  tests: note(
+    int(),
+    'Number of tests that verdicts are corrected for: slices × experiments × measures in which at least 6 rows differ.',
+  ),
   total: note(int(), 'Number of results that the parameters select.'),
   slices: note(list(slice), 'Clear losses first, the largest before the others; then clear gains; then the rest.'),
 });

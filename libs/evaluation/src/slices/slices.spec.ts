@@ -54,8 +54,8 @@ async function told(seed: number, scores: Scores, rate = 0.05) {
     ),
   );
   const table: ScoreTable = { rows: ROWS, ids: Buffer.alloc(0), experiments, labelValues: new Map(), unread: [] };
-  const { slices, tests } = await compareSlices(table, [{ key: 'judge', direction: 'higher is better' }], groups);
-  expect(tests).toBe(2 * TOPICS);
+  const { slices } = await compareSlices(table, [{ key: 'judge', direction: 'higher is better' }], groups);
+  expect(slices).toHaveLength(2 * TOPICS);
   return slices.map(({ slice }) => slice).filter(({ verdict }) => verdict !== 'not clear');
 }
 
@@ -130,11 +130,28 @@ it('Of lower scores that are better, more is a loss; few pairs are not tested', 
     [{ key: 'judge', direction: 'lower is better' }],
     [...groups, few],
   );
-  expect(tests).toBe(2 * TOPICS);
+  expect(slices).toHaveLength(2 * TOPICS);
+  // Nothing differs in the other topics.
+  expect(tests).toBe(1);
   expect(slices[0]!.slice).toMatchObject({
     value: 'topic 2',
     verdict: 'worse',
     difference: 2,
     counts: { worse: 30, better: 0 },
   });
+});
+
+it('Numbers that are too large to be added up have no mean, and no verdict', async () => {
+  const pairs = Array.from({ length: ROWS }, (_, row) => (row % TOPICS === 2 ? [0, 1.5e308] : [1.7e308, -1.7e308]));
+  const experiments = [0, 1].map((of) =>
+    experiment(
+      `e${of}`,
+      pairs.map((pair) => pair[of]!),
+      () => false,
+    ),
+  );
+  const table: ScoreTable = { rows: ROWS, ids: Buffer.alloc(0), experiments, labelValues: new Map(), unread: [] };
+  const { slices } = await compareSlices(table, [{ key: 'judge', direction: 'higher is better' }], groups);
+  const scores = slices.filter(({ slice }) => slice.measure === 'score').map(({ slice }) => slice);
+  expect(scores).toMatchObject([{ value: 'topic 2', difference: null, mean: null, verdict: 'not clear', rows: 30 }]);
 });

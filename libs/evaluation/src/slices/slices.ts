@@ -12,7 +12,7 @@ export interface Group extends Slice {
   readonly rows: Int32Array;
 }
 
-/** Differences of one candidate from the baseline by row: NaN where either has none. */
+/** Scores or failures of the baseline and of one candidate by row: NaN where there are none. */
 interface Measure {
   readonly experiment: string;
   readonly measure: 'score' | 'errors';
@@ -29,6 +29,8 @@ interface Tested {
   readonly group: Group;
   readonly of: Measure;
   readonly p: number;
+  /** False when so few rows differ that no outcome could be clear. */
+  readonly counts: boolean;
 }
 
 interface Directed {
@@ -51,11 +53,14 @@ export async function compareSlices(table: ScoreTable, keys: readonly Directed[]
     await setImmediate();
     for (const group of groups) {
       const differences = differencesIn(of, group.rows);
-      if (differences.length >= LEAST_PAIRS) tested.push({ group, of, p: flipTest(differences) });
+      if (differences.length >= LEAST_PAIRS) {
+        const differing = count(differences, (one) => one !== 0);
+        tested.push({ group, of, p: flipTest(differences), counts: differing >= LEAST_PAIRS });
+      }
     }
   }
   const slices = holm(tested).map(([one, adjusted]) => sliceOf(one, adjusted));
-  return { tests: tested.length, slices: slices.toSorted(byWeight).map(({ slice }) => slice) };
+  return { tests: count(tested, ({ counts }) => counts), slices: slices.toSorted(byWeight).map(({ slice }) => slice) };
 }
 
 function measuresOf(table: ScoreTable, keys: readonly Directed[]): Measure[] {
@@ -82,36 +87,40 @@ function differencesIn({ before, after }: Measure, rows: Int32Array): number[] {
   const differences: number[] = [];
   for (const row of rows) {
     const difference = after[row]! - before[row]!;
-    if (!Number.isNaN(difference)) differences.push(difference);
+    // Of numbers that are too far apart there is no difference.
+    if (Number.isFinite(difference)) differences.push(difference);
   }
   return differences;
 }
 
-/** Each test with its `p` after the step-down correction of Holm for the number of them. */
+/**
+ * Each test with its `p` after the step-down correction of Holm for the number of them. A test that no outcome could make
+ * clear is not counted: the number of rows that differ says so before the test, which takes it as given (Tarone).
+ */
 function holm(tested: readonly Tested[]): (readonly [Tested, number])[] {
+  const counted = tested.filter(({ counts }) => counts).toSorted((a, b) => a.p - b.p);
   let least = 0;
-  return tested
-    .toSorted((a, b) => a.p - b.p)
-    .map((one, place) => {
-      least = Math.max(least, Math.min(1, one.p * (tested.length - place)));
-      return [one, least] as const;
-    });
+  const adjusted = counted.map((one, place) => {
+    least = Math.max(least, Math.min(1, one.p * (counted.length - place)));
+    return [one, least] as const;
+  });
+  return [...adjusted, ...tested.filter(({ counts }) => !counts).map((one) => [one, 1] as const)];
 }
 
 function sliceOf({ group, of, p }: Tested, adjusted: number) {
   const { experiment, measure, key, direction, passFail, range, before, after } = of;
   const differences = differencesIn(of, group.rows);
-  const difference = meanOf(differences)!;
+  const difference = meanOf(differences);
   const higher = direction === 'higher is better';
-  const isClear = adjusted < SIGNIFICANT && difference !== 0;
+  const isClear = adjusted < SIGNIFICANT && difference !== null && difference !== 0;
   const verdict: ComparisonSlice['verdict'] = !isClear ? 'not clear' : difference > 0 === higher ? 'better' : 'worse';
   const [up, down] = [count(differences, (one) => one > 0), count(differences, (one) => one < 0)];
-  const paired = group.rows.filter((row) => !Number.isNaN(after[row]! - before[row]!));
+  const paired = group.rows.filter((row) => Number.isFinite(after[row]! - before[row]!));
   const { by, value } = group;
   const slice = {
     ...{ by, value, slice: sliceText(group), experiment, measure, key, direction, rows: differences.length },
-    baseline_mean: meanOf(Float64Array.from(paired, (row) => before[row]!))!,
-    mean: meanOf(Float64Array.from(paired, (row) => after[row]!))!,
+    baseline_mean: meanOf(Float64Array.from(paired, (row) => before[row]!)),
+    mean: meanOf(Float64Array.from(paired, (row) => after[row]!)),
     difference,
     ...{ p, adjusted_p: adjusted },
     verdict,
@@ -123,7 +132,12 @@ function sliceOf({ group, of, p }: Tested, adjusted: number) {
     const drawn = differencesIn(of, group.rows);
     return (passFail ? testPassFail(drawn) : testNumeric(Float64Array.from(drawn))).interval;
   };
-  return { slice: { slice, interval }, order, weight: (Math.abs(difference) / range) * differences.length, adjusted };
+  return {
+    slice: { slice, interval },
+    order,
+    weight: (Math.abs(difference ?? 0) / range) * differences.length,
+    adjusted,
+  };
 }
 
 type Weighed = ReturnType<typeof sliceOf>;
@@ -137,6 +151,6 @@ export function shownSlice({ slice, interval }: Weighed['slice']): ComparisonSli
   return { ...slice, interval: interval() };
 }
 
-function count(numbers: readonly number[], test: (one: number) => boolean): number {
-  return numbers.reduce((sum, one) => sum + Number(test(one)), 0);
+function count<T>(items: readonly T[], test: (one: T) => boolean): number {
+  return items.reduce((sum, one) => sum + Number(test(one)), 0);
 }

@@ -17,6 +17,7 @@ import { ShareLinksController } from '../sharing/share-links.controller';
 import { ShareCommands } from '../sharing/share.commands';
 import { ShareQueries } from '../sharing/share.queries';
 import { SharesController } from '../sharing/shares.controller';
+import { SliceComparisons } from '../slices/slice-comparisons.service';
 import { SlicesController } from '../slices/slices.controller';
 import { shareHandlers } from '../sharing/shares.projection';
 
@@ -43,6 +44,7 @@ const ADDED: Added = {
     PublicReading,
     ShareCommands,
     ShareQueries,
+    SliceComparisons,
   ],
   projections: [experimentsView(shareHandlers), comparativeExperimentsView],
 };

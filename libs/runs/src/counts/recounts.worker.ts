@@ -32,10 +32,18 @@ export class Recounts {
     const { rows } = await this.pool.query<{ tenant: string; session: string }>(
       `select tenant_id as tenant, session_id as session from trace_recounts order by random() limit ${AT_ONCE}`,
     );
-    for (const { tenant, session } of rows)
-      await transaction(this.pool, async (tx) => {
-        await tx.query('set local synchronous_commit = off');
-        await refreshRunStats(tx, tenant, session, new TraceCounts());
-      });
+    const failures: unknown[] = [];
+    for (const { tenant, session } of rows) {
+      // One that fails holds up no other.
+      await this.goOnWith(tenant, session).catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private goOnWith(tenant: string, session: string): Promise<void> {
+    return transaction(this.pool, async (tx) => {
+      await tx.query('set local synchronous_commit = off');
+      await refreshRunStats(tx, tenant, session, new TraceCounts());
+    });
   }
 }

@@ -99,7 +99,7 @@ function titleOf({ by, value }: Slice): string {
 function changeOf(slice: Slice): string {
   const { measure, key, difference } = slice;
   return measure === 'errors'
-    ? `errors ${difference > 0 ? '+' : ''}${percent(difference)}`
+    ? `errors ${(difference ?? 0) > 0 ? '+' : ''}${percent(difference)}`
     : `${middle(key ?? '', 24)} ${signed(difference)}`;
 }
 
