@@ -20,12 +20,13 @@ require('node:http').createServer((request, response) => {
 
 /** Programs that do not stay as they are, by what becomes of them. */
 const PROGRAMS = {
-  'ends at once': PROGRAM.replace(
-    "'127.0.0.1');",
-    `'127.0.0.1', () => setTimeout(() => {
+  'ends soon': PROGRAM.replace(
+    'createServer((request, response) => {',
+    `createServer((request, response) => {
+  setTimeout(() => {
     console.error('Error: no production build');
     process.exit(1);
-  }, 300));`,
+  }, 1000);`,
   ),
   'starts late': `setTimeout(() => {${PROGRAM}}, 20_000);`,
 };
@@ -194,7 +195,7 @@ inBrowser('The console of programs that run on this machine', () => {
 
   it('says what became of programs, and rolls back without setting newer secrets back', async () => {
     const [never, crashing, late] = [await created('Never Ran'), await created('crashing'), await created('late')];
-    await release(crashing, PROGRAMS['ends at once']);
+    await release(crashing, PROGRAMS['ends soon']);
     await release(late, PROGRAMS['starts late']);
     await page.goto(`/o/-/host/deployments/${late}`);
     await page.getByText('Starting', { exact: true }).waitFor();
@@ -208,7 +209,7 @@ inBrowser('The console of programs that run on this machine', () => {
     await walk.deployed(taken);
     await installation.ask('PATCH', `/v2/deployments/${taken}`, { secrets: [{ name: 'KEY', value: 'two' }] });
     await walk.deployed(taken);
-    await release(taken, PROGRAMS['ends at once'], 'a new prompt');
+    await release(taken, PROGRAMS['ends soon'], 'a new prompt');
     await page.goto(`/o/-/host/deployments/${taken}?tab=revisions`);
     const list = page.getByRole('region', { name: 'Revisions' });
     const [newest, live, first] = [1, 2, 3].map((at) => list.getByRole('row').nth(at));

@@ -9,9 +9,11 @@ import { Home, type Service } from '../testing/home';
 
 const WAIT_MS = 120_000;
 const GOOD = `require('node:http').createServer((_, response) => response.end('good')).listen(process.env.PORT);`;
-/** Listens as told, then finds that it was not built: what \`next start\` does without \`next build\`. */
-const DIES = `require('node:http').createServer((_, response) => response.end('bad')).listen(process.env.PORT, () =>
-  setTimeout(() => { console.error('Error: no production build'); process.exit(1); }, 300));`;
+/** Answers first, then finds that it was not built: what `next start` does without `next build`. */
+const DIES = `require('node:http').createServer((_, response) => {
+  response.end('bad');
+  setTimeout(() => { console.error('Error: no production build'); process.exit(1); }, 1000);
+}).listen(process.env.PORT);`;
 
 let home: Home;
 let service: Service;

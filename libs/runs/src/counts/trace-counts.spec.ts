@@ -268,7 +268,8 @@ it('A large session is counted anew in several transactions, while its runs chan
   const isCounted = async () =>
     (await reading.pool.query('select from trace_recounts where session_id = $1', [session])).rowCount === 0;
   const change = async (at: string, members: object) => {
-    const text = 'select id from runs where session_id = $1 and parent_run_id is null and start_time >= $2 limit 1';
+    const text = `select id from runs where session_id = $1 and parent_run_id is null and start_time >= $2
+      order by start_time, id limit 1`;
     const { rows: found } = await reading.pool.query<{ id: string }>(text, [session, at]);
     expect((await reading.send('PATCH', `/runs/${found[0]!.id}`, members)).status).toBe(202);
   };
