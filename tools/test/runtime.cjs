@@ -1,7 +1,10 @@
-// The runtime of Jest, with two differences that make a run of many test files quicker.
+// The runtime of Jest, with three differences that make a run of many test files quicker.
 //
 // A process compiles each file once, not once for every test file that loads it. Every test file still runs the code
 // anew in a context of its own: only V8's compiled form is shared.
+//
+// A process reads each file, and finds the one that an import names, once. Jest knows by the time of its last change
+// whether a file must be transformed again, but would read its text for every test file all the same.
 //
 // The instances of AsyncLocalStorage that a test file has made are disabled when the file has ended. Node would carry
 // each of them along with every promise until the process ends, which takes longer with every test file.
@@ -10,6 +13,10 @@ const { default: Runtime } = require('jest-runtime');
 
 /** By the name of the file; without a script for one that Jest must compile itself. */
 const compiled = new Map();
+/** Texts of the modules of Jest itself, by the name of the file. */
+const internal = new Map();
+/** The file of each import, which Jest would look for anew for every test file. */
+const resolved = new Map();
 /** These need the callback that Jest gives each compilation, or cannot stand inside a function. */
 const UNSHARED = /\bimport\s*\(|^#!/;
 
@@ -17,6 +24,7 @@ module.exports = class extends Runtime {
   constructor(...options) {
     super(...options);
     this.shareCompiled();
+    this.shareRead();
     this.storages = [];
     this.watchStorages();
   }
@@ -39,6 +47,23 @@ module.exports = class extends Runtime {
       }
       return known.script ? known.script.runInContext(context) : compile(source, filename);
     };
+  }
+
+  shareRead() {
+    const { transformCache: cache, _resolution: resolution } = this;
+    const transform = cache.transform.bind(cache);
+    cache.transform = (filename, options) => {
+      if (options?.isInternalModule) {
+        if (!internal.has(filename)) internal.set(filename, transform(filename, options));
+        return internal.get(filename);
+      }
+      // Without a text it reads the file only when that has changed.
+      const file = cache.scriptTransformer.transform(filename, cache.getFullTransformationOptions(options));
+      cache.transforms.set(filename, file);
+      if (file.sourceMapPath) cache.sourceMaps.set(filename, file.sourceMapPath);
+      return file.code;
+    };
+    resolution.cjsCache = { get: (key) => resolved.get(key), set: (key, file) => resolved.set(key, file), clear() {} };
   }
 
   /** Undefined when it cannot be compiled: Jest says what is wrong with it. */
