@@ -33,7 +33,8 @@ export async function testDatabase(
   const name = `test_${randomBytes(8).toString('hex')}`;
   await onServer(async (client) => {
     const template = migrations.length === 0 ? 'template1' : await templateOf(migrations, client);
-    await client.query(`create database ${name} template ${template}`);
+    // Copies files instead of logging each page, which takes half the time where nothing must be durable.
+    await client.query(`create database ${name} template ${template} strategy file_copy`);
   });
   const url = urlOf(name);
   const pool = await openDatabase({ url, migrations });
