@@ -78,14 +78,20 @@ async function audited(trust: Omit<Trust, 'sealEveryMs'> = {}) {
   }
 }
 
-/** Seals the log up to its end, and returns the seal. */
-async function sealed(): Promise<LogSeal> {
-  const { store, pool, vault } = installation;
+/** Waits until the service has hashed the log up to its end, so that it adds nothing to what is hashed. */
+async function allHashed(): Promise<void> {
+  const { store, pool } = installation;
   const head = await store.head();
   await until(async () => {
     const { rows } = await pool.query<{ position: string }>('select "position" from log_hashes');
     return BigInt(rows[0]?.position ?? -1) >= head;
   });
+}
+
+/** Seals the log up to its end, and returns the seal. */
+async function sealed(): Promise<LogSeal> {
+  const { store, pool, vault } = installation;
+  await allHashed();
   return (await new LogSeals(store, pool, new LogSigner(store, vault)).sealNow())!;
 }
 
@@ -102,6 +108,7 @@ async function all(): Promise<Recorded[]> {
 /** Runs `work` with other data and metadata in the server's log, and with what the service says that it has hashed. */
 async function withLog<T>(events: readonly Recorded[], hashed: LogHash, work: () => Promise<T>): Promise<T> {
   const { pool, store, vault } = installation;
+  await allHashed();
   const written = double.log;
   const changed = new Map(events.map((event) => [event.id, event]));
   const { rows } = await pool.query<Record<string, unknown>>(
