@@ -1,5 +1,6 @@
-// The test files that take longest come first, so that no worker is left alone with one at the end, but for the two with
-// the most processes, which do not run beside each other; the others follow as Jest would have them.
+// The test files that take longest come first, so that no worker is left alone with one at the end; the others follow as
+// Jest would have them. Those of the cluster and of the faults start the most processes, so faults comes late enough not
+// to run beside cluster.
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 const LONGEST = [
@@ -7,11 +8,11 @@ const LONGEST = [
   'apps/e2e/src/console/console-checks',
   'apps/cluster/src/cluster',
   'apps/e2e/src/operations/standalone',
-  'tools/faults/src/suites/faults',
   'apps/e2e/src/console/console-frame',
   'apps/cli/src/cli',
   'apps/e2e/src/api/idempotency',
   'libs/executors/src/kubernetes/kubernetes-executor',
+  'tools/faults/src/suites/faults',
   'apps/e2e/src/console/console',
   'apps/e2e/src/console/console-local',
   'apps/e2e/src/api/queries',
