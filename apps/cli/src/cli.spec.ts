@@ -374,7 +374,7 @@ describe('Deployments', () => {
     expect((await fairlead('deployments logs agent --follow')).out).toContain('Recorded as deployed');
     expect((await fairlead('deployments get agent --at-version 1')).out).toContain(image('1'));
     expect((await fairlead('deployments health agent')).out).toMatch(
-      /^state +RECORDED\n +Recorded, nothing is run\.\ndeployed by +record\n/,
+      /^standing +Live, v\d\nstate +RECORDED\n +Recorded, nothing is run\.\ndeployed by +record\n/,
     );
     const stop = await fairlead('deployments stop agent');
     expect(stop).toMatchObject({
@@ -401,7 +401,7 @@ describe('Deployments', () => {
     expect(await list('--limit', '2')).toHaveLength(2);
     expect(await list('--status', 'UNUSED')).toEqual([]);
     expect((await fairlead('deployments list')).out).toMatch(
-      /^NAME +STATUS .*\nlisted-11 +READY, recorded +external_container/,
+      /^NAME +STATUS .*\nlisted-11 +Live, v1, recorded +external_container/,
     );
     expect((await fairlead('deployments get listed-1')).out).toMatch(/^name +listed-1\n/);
   });

@@ -3,7 +3,7 @@ import { type Actor, Answers, Area, CommandContext, Context, Describe, Query, Sc
 import { BadRequest, canonicalUuid, Forbidden, type Infer } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { apiActivity } from './activity';
-import { auditLog, auditQuery, keySet } from './audit.schema';
+import { auditChoices, auditLog, auditQuery, keySet } from './audit.schema';
 import { auditView } from './audit.projection';
 import { AuditQueries, type Entry, type Place } from './audit.queries';
 
@@ -37,6 +37,23 @@ export class AuditController {
     const page = found.slice(0, limit);
     const next = found.length > limit ? cursorOf(page.at(-1)!) : null;
     return { items: await this.shown(context.actor, page), cursor: next };
+  }
+
+  /** The values by which the log can be filtered. */
+  @Get('/v1/audit/choices')
+  @Scope('admin', { views: [auditView.name], strict: true })
+  @Describe({
+    summary: 'List by what the audit log can be filtered',
+    description: 'Operations, actors and resources of the newest 10,000 entries.',
+  })
+  @Answers({ 200: auditChoices })
+  async choices(@Context() { tenantId }: CommandContext) {
+    const { operations, actors, resources } = await this.queries.choices(tenantId);
+    const names = await actorNames(
+      this.store,
+      actors.map(({ id }) => id),
+    );
+    return { operations, actors: actors.map((actor) => ({ ...actor, name: names.get(actor.id) ?? null })), resources };
   }
 
   /** The public keys that exported histories and the seals of the log are signed with (RFC 7517). */

@@ -42,9 +42,46 @@ const DONE = `select id, "time", operation, actor, resource, resource_id, reques
 const REFUSED = `select id, "time", null as operation, actor, null as resource, null as resource_id, request_id, request,
   address, null as reason, status, count from refused_requests`;
 
+/** Newest entries in which choices for filters are looked for, and the most choices of each kind. */
+const [LOOKED_AT, MOST_CHOICES] = [10_000, 100];
+
+/** A value that entries have, and the number of these entries. */
+interface Choice {
+  readonly kind: 'operation' | 'actor' | 'resource';
+  readonly value: string;
+  /** Kind of the resource; null for others. */
+  readonly type: string | null;
+  readonly count: number;
+}
+
 @Injectable()
 export class AuditQueries {
   constructor(private readonly pool: Pool) {}
+
+  /** Operations, actors and resources of a tenant's newest entries, those with the most entries first. */
+  async choices(tenantId: string) {
+    const { rows } = await this.pool.query<Choice>({
+      name: 'choices of the audit log',
+      text: `with newest as (
+          select operation, actor, resource, resource_id from audit_log where tenant_id = $1
+          order by "time" desc, id desc limit $2
+        ), counted as (
+          select 'operation' as kind, operation as value, null as type, count(*)::int from newest group by operation
+          union all select 'actor', actor, null, count(*)::int from newest group by actor
+          union all select 'resource', resource_id, resource, count(*)::int from newest group by resource_id, resource
+        ), ranked as (
+          select *, row_number() over (partition by kind order by count desc, value) as place from counted
+        )
+        select kind, value, type, count from ranked where place <= $3 order by kind, place`,
+      values: [tenantId, LOOKED_AT, MOST_CHOICES],
+    });
+    const of = (wanted: Choice['kind']) => rows.filter(({ kind }) => kind === wanted);
+    return {
+      operations: of('operation').map(({ value: operation, count }) => ({ operation, count })),
+      actors: of('actor').map(({ value: id, count }) => ({ id, count })),
+      resources: of('resource').map(({ value: id, type, count }) => ({ id, type, count })),
+    };
+  }
 
   /** A tenant's entries, newest first, after `place`; one more than `limit` when there are more. */
   async list(tenantId: string, filter: EntryFilter, limit: number, place?: Place): Promise<Entry[]> {

@@ -158,6 +158,36 @@ export const auditLog = object('AuditLogPage', {
   cursor: note(nullable(str()), 'Value for `cursor` to get the next page; null on the last one.'),
 });
 
+const count = note(int(), 'Number of its entries among the newest 10,000 of the log.');
+export const auditChoices = object('AuditChoices', {
+  operations: note(
+    list(
+      object('AuditOperation', { operation: note(str(), 'Name of the operation; `operations` filters by it.'), count }),
+    ),
+    'At most 100, those with the most entries first.',
+  ),
+  actors: note(
+    list(
+      object('AuditActor', {
+        id: note(str(), 'Identifier of an API key, which `actor` filters by, or `system:` and the name of a service.'),
+        name: note(nullable(str()), 'Description of the API key; null for others.'),
+        count,
+      }),
+    ),
+    'At most 100, those with the most entries first.',
+  ),
+  resources: note(
+    list(
+      object('AuditResource', {
+        id: note(str(), 'Identifier of the resource; `resource_id` filters by it.'),
+        type: note(nullable(str()), 'Kind of resource, such as `deployment`; null where it is not known.'),
+        count,
+      }),
+    ),
+    'At most 100, those with the most entries first.',
+  ),
+});
+
 /** RFC 7517. */
 export const keySet = object('JsonWebKeySet', {
   keys: note(list(anyObject()), 'Public keys (Ed25519) as JSON Web Keys; `kid` is the `key_id` of a signature.'),

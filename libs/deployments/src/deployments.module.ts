@@ -6,6 +6,8 @@ import { DeploymentAddresses } from './deployment/deployment-addresses.service';
 import { ControlController } from './deployment/control.controller';
 import { DeploymentCommands } from './deployment/deployment.commands';
 import { DeploymentQueries } from './deployment/deployment.queries';
+import { CauseQueries } from './revision/cause.queries';
+import { StandingQueries } from './deployment/standing.queries';
 import { DeploymentRemoval } from './deployment/deployment-removal.service';
 import { DeploymentsView } from './deployment/deployment.projection';
 import { DeploymentsController } from './deployment/deployments.controller';
@@ -29,6 +31,7 @@ import { SecretsController } from './deployment/secrets.controller';
 import { SourcesModule } from './source/sources.module';
 import { TracingProjectConsumer } from './deployment/tracing-project.consumer';
 import { UploadIntake } from './source/upload-intake.service';
+import { RevisionCommitsController } from './source/revision-commits.controller';
 import { SourceDifferenceController } from './source/source-difference.controller';
 import { SourceDifferences } from './archives/source-differences.service';
 import { UploadUrls } from './archives/upload-urls.service';
@@ -69,6 +72,7 @@ export class DeploymentsModule implements OnModuleInit {
         UploadsController,
         PushTokenController,
         SourceDifferenceController,
+        RevisionCommitsController,
         ListenersController,
         RolloutsConsumer,
         DeploymentsPushConsumer,
@@ -80,6 +84,8 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentAddresses,
         DeploymentCommands,
         DeploymentQueries,
+        StandingQueries,
+        CauseQueries,
         DeploymentsView,
         DeploymentRemoval,
         HistoryExport,

@@ -16,7 +16,7 @@ export { LogLines, LONGEST_LINE } from './output/log-lines';
 export { Redaction } from './output/redaction';
 export { crashLoops } from './port/crash-loop';
 export * from './port/executor';
-export { LINE_LEVELS, type LineLevel, type ProgramLine } from './port/line-level';
+export { LINE_LEVELS, levelOf, type LineLevel, type ProgramLine } from './port/line-level';
 export { isOfRecord, recorded } from './port/of-record';
 export { type ProcessHealth, processHealth } from './port/process-health.schema';
 export { RecordExecutor } from './record/record-executor';

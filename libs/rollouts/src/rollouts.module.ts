@@ -13,7 +13,12 @@ import {
 import { ExecutorCheck } from './steps/executor-check.worker';
 import { DeploymentHealthController } from './health/deployment-health.controller';
 import { HealthQueries } from './health/health.queries';
+import { DeploymentMetricsController } from './metrics/deployment-metrics.controller';
+import { MetricsStore } from './metrics/metrics.store';
+import { MetricsWorker } from './metrics/metrics.worker';
 import { RolloutLogs } from './logs/rollout-logs.store';
+import { LogCountQueries } from './logs/log-count.queries';
+import { LogCountsController } from './logs/log-counts.controller';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { ProgramLogsController } from './logs/program-logs.controller';
@@ -44,7 +49,9 @@ export class RolloutsModule {
       controllers: [
         CommandsController,
         DeploymentHealthController,
+        DeploymentMetricsController,
         LogsController,
+        LogCountsController,
         ProgramLogsController,
         RevisionsConsumer,
         ...(apps ? [AppsController, AppPagesController] : []),
@@ -63,7 +70,10 @@ export class RolloutsModule {
         RolloutQueue,
         RolloutLogs,
         LogQueries,
+        LogCountQueries,
         HealthQueries,
+        MetricsStore,
+        MetricsWorker,
         ProgramLogs,
         CommandsService,
         RolloutAttempts,

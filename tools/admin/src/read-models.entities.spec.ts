@@ -21,6 +21,7 @@ const NO_READ_MODELS = [
   ...['oauth_authorizations', 'oauth_refreshes', 'push_branches'],
   ...['integration_deliveries', 'integration_pushes', 'integration_repositories'],
   ...['webhook_targets', 'webhook_deliveries', 'webhook_attempts', 'rollout_duties', 'rollout_logs'],
+  'deployment_metrics',
   ...['source_archives', 'source_archive_chunks', 'tracing_projects', 'payloads', 'payload_chunks', 'payload_drafts'],
   ...['payload_sessions', 'payload_datasets', 'persisted_experiments', 'session_run_bytes', 'untold_feedback'],
   ...['run_batches', 'stored_run_batches', 'trace_recounts'],

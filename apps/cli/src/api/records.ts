@@ -22,6 +22,14 @@ export interface Deployment {
   readonly source_config: Readonly<Record<string, unknown>>;
   readonly source_revision_config: Readonly<Record<string, unknown>>;
   readonly secrets: readonly { readonly name: string }[];
+  /** With `include=standing`. */
+  readonly standing?: Standing;
+}
+
+/** State of a deployment in one sentence for people. */
+export interface Standing {
+  readonly text: string;
+  readonly tone: 'ok' | 'busy' | 'bad' | 'idle';
 }
 
 export interface Revision {
@@ -42,6 +50,7 @@ export interface Revision {
 export interface Health {
   readonly state: string;
   readonly detail: string;
+  readonly standing: Standing;
   readonly executor: string | null;
   readonly active_revision_id: string | null;
   readonly latest_revision: { readonly id: string; readonly status: string; readonly reason: string | null } | null;

@@ -10,7 +10,7 @@ import { textOf } from '../body/body-file';
 import { brokenFile, EXIT, Usage } from '../failure';
 import { namesOf } from '../api/kinds';
 import { type ListOptions, listed, type PageQuery, time } from '../api/lists';
-import { filters, reaches } from '../table/group';
+import { addLines, filters, reaches } from '../table/group';
 import { deploymentId } from '../api/lookups';
 import type { Activity } from '../api/records';
 import { save } from '../upload/saved';
@@ -41,6 +41,12 @@ export function addAudit(all: Command): void {
   reaches(keys, `GET ${KEYS}`);
   does(keys, async (context) => context.out.text(await context.api.read(KEYS)));
   addVerify(group);
+  addLines(group, {
+    choices: {
+      route: 'GET /v1/audit/choices',
+      about: 'the operations, actors and resources that the log can be filtered by',
+    },
+  });
 }
 
 interface LogOptions extends ListOptions {

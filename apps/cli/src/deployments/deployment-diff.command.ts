@@ -10,6 +10,7 @@ import { reaches } from '../table/group';
 interface Options {
   readonly files?: boolean;
   readonly file?: string;
+  readonly commits?: boolean;
 }
 
 interface FileChange {
@@ -42,21 +43,43 @@ export function addDeploymentDiff(group: Command): void {
     .argument('<from>', 'id of a revision')
     .argument('<to>', 'id of a revision')
     .option('--files', 'the files of their uploaded sources that differ')
-    .option('--file <path>', 'the difference of one of these files');
+    .option('--file <path>', 'the difference of one of these files')
+    .option('--commits', 'the commits between the two, as their code host tells them');
   const ids = '0198c1f0-0000-7000-8000-000000000001 0198c1f0-0000-7000-8000-000000000002';
   examples(diff, `deployments diff support-agent ${ids}`, `deployments diff support-agent ${ids} --file agent.py`);
-  reaches(diff, ROUTE, `${ROUTE}/files`, `${ROUTE}/files/content`);
-  does<Options>(diff, async (context, [name, from, to], { files, file }) => {
+  reaches(diff, ROUTE, `${ROUTE}/files`, `${ROUTE}/files/content`, `${ROUTE}/commits`);
+  does<Options>(diff, async (context, [name, from, to], { files, file, commits }) => {
     const [a, b] = [revisionId(from!), revisionId(to!)];
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/revisions/${a}/diff/${b}`;
     if (file !== undefined) return showFile(context, `${path}/files/content?path=${encodeURIComponent(file)}`);
     if (files) return showFiles(context, `${path}/files`);
+    if (commits) return showCommits(context, `${path}/commits`);
     const json = await context.api.read(path);
     if (context.out.json) return context.out.text(json);
     const { changes } = JSON.parse(json) as { changes: Change[] };
     if (changes.length === 0) context.out.note('They run the same.');
     for (const line of changeLines(context, changes)) context.out.line(line.slice(2));
   });
+}
+
+interface Commits {
+  readonly commits: readonly {
+    readonly sha: string;
+    readonly author: string | null;
+    readonly subject: string | null;
+  }[];
+  readonly more: boolean;
+  readonly url: string;
+}
+
+async function showCommits({ api, out }: Context, path: string): Promise<void> {
+  const json = await api.read(path);
+  if (out.json) return out.text(json);
+  const { commits, more, url } = JSON.parse(json) as Commits;
+  for (const { sha, author, subject } of commits) {
+    out.line(`${out.paint('dim', sha.slice(0, 10))}  ${clean(subject ?? '')}${author ? `  (${clean(author)})` : ''}`);
+  }
+  out.note(`${more ? 'There are more. ' : ''}${clean(url)}`);
 }
 
 async function showFiles({ api, out }: Context, path: string): Promise<void> {

@@ -23,10 +23,11 @@ export async function showHealthOf(context: Context, name: string): Promise<void
   else showHealth(context, JSON.parse(text) as Health);
 }
 
-function showHealth({ out }: Context, { state, detail, executor, processes, ...health }: Health): void {
+function showHealth({ out }: Context, { state, detail, standing, executor, processes, ...health }: Health): void {
   const { active_revision_id: active, latest_revision: latest } = health;
   out.facts([
-    ['state', out.paint('bold', state)],
+    ['standing', out.paint('bold', clean(standing.text))],
+    ['state', state],
     ['', clean(detail)],
     ['deployed by', executor ?? '-'],
     ['active revision', active ?? '-'],

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Query } from '../api/api';
 import { type Context, does } from '../api/context';
 import { hasEnded } from './deployment-wait.command';
 import { Usage } from '../failure';
@@ -24,6 +25,16 @@ interface LogsOptions extends LinesOptions {
   readonly phase?: Phase;
   readonly limit?: number;
   readonly follow?: boolean;
+  readonly counts?: boolean;
+}
+
+interface Counts {
+  readonly bins: readonly {
+    readonly at: string;
+    readonly lines: number;
+    readonly warnings: number;
+    readonly errors: number;
+  }[];
 }
 
 interface LogLine {
@@ -62,6 +73,7 @@ export function addDeploymentLogs(group: Command): void {
     .addOption(new Option('--query <text>').hideHelp())
     .option('--limit <n>', `number of last lines (default: ${DEFAULT})`, whole)
     .option('--all-revisions', 'what deploying all revisions wrote')
+    .option('--counts', 'the number of lines, warnings and errors over time')
     .option('-f, --follow', 'print new lines until the revision has ended, or with --phase run until Ctrl-C');
   const words = group.parent ? `${group.name()} logs` : 'logs';
   examples(logs, `${words} support-agent -f --level warn --search timeout`, `${words} support-agent --phase build`);
@@ -70,6 +82,7 @@ export function addDeploymentLogs(group: Command): void {
     logs,
     ...[`${logsPath}/build_logs`, `${logsPath}/deploy_logs`, 'POST /v1/projects/{deployment_id}/deploy_logs'],
     'GET /v2/deployments/{deployment_id}/app_logs',
+    'GET /v2/deployments/{deployment_id}/log_counts',
   );
   does<LogsOptions & { readonly query?: string }>(logs, async (context, [name], { query, ...given }) => {
     const options = { ...given, search: given.search ?? query };
@@ -82,12 +95,28 @@ export function addDeploymentLogs(group: Command): void {
     if (options.allRevisions && phase !== 'deploy') throw new Usage('--all-revisions is for --phase deploy.');
     if (phase === 'run' && named !== undefined) throw new Usage('--revision is for --phase build and deploy.');
     if (phase === 'run' && executor !== RUNS_HERE) throw new Usage(`The service does not run the program of ${name}.`);
+    if (options.counts) {
+      const revision_id = phase === 'run' || options.allRevisions ? undefined : revision;
+      return showCounts(context, `/v2/deployments/${id}/log_counts`, { phase, revision_id });
+    }
     const logs = new DeploymentLogs(context, id, revision, options);
     if (!options.follow) return logs.last(phase, options.limit ?? DEFAULT);
     if (phase === 'run') return logs.followProgram(options.limit ?? DEFAULT);
     const status = await logs.follow([phase]);
     if (!context.out.json) context.out.note(`Revision ${revision}: ${status}`);
   });
+}
+
+async function showCounts({ api, out }: Context, path: string, query: Query): Promise<void> {
+  const json = await api.read(path, query);
+  if (out.json) return out.text(json);
+  const { bins } = JSON.parse(json) as Counts;
+  if (bins.length === 0) return out.note('No lines.');
+  const counts = ['LINES', 'WARNINGS', 'ERRORS'].map((title) => ({ title, right: true }));
+  out.table(
+    [{ title: 'FROM' }, ...counts],
+    bins.map(({ at, lines, warnings, errors }) => [iso(at), `${lines}`, `${warnings}`, `${errors}`]),
+  );
 }
 
 /** The name of a level as the service knows it. */

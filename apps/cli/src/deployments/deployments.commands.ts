@@ -7,6 +7,7 @@ import { addDeploymentLogs } from './deployment-logs.command';
 import { addControl } from './deployment-control.command';
 import { addDelete } from './deployment-delete.command';
 import { addHealth } from './deployment-health.command';
+import { addMetrics } from './deployment-metrics.command';
 import { addOpen } from './deployment-open.command';
 import { addRun } from './deployment-run.command';
 import { addRollback } from './deployment-rollback.command';
@@ -55,6 +56,7 @@ export function addDeployments(all: Command): void {
   addDeploymentDiff(group);
   addWait(group);
   addHealth(group);
+  addMetrics(group);
   addOpen(group);
   addControl(group);
   addRun(group);
@@ -73,7 +75,8 @@ function addReading(group: Command): void {
   const query = filters(list, `GET ${ALL}`, 'deployment', { words: { status: STATUSES } });
   does<ListOptions>(list, async (context, _args, options) => {
     const filter = await query(context, options);
-    const read = (page: PageQuery, count?: true) => context.api.page(ALL, { ...filter, ...page, count });
+    const include = context.out.json ? undefined : 'standing';
+    const read = (page: PageQuery, count?: true) => context.api.page(ALL, { include, ...filter, ...page, count });
     const { items, json } = await listed<Deployment>(context, options, read);
     if (context.out.json) context.out.text(json);
     else showDeployments(context, items);
@@ -90,7 +93,9 @@ function addReading(group: Command): void {
   reaches(get, `GET ${ONE}`);
   does<GetOptions>(get, async (context, [name], { at, atVersion, showSecrets }) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
-    const query = { at, version: atVersion, include_secrets: showSecrets };
+    const isNow = at === undefined && atVersion === undefined && !showSecrets;
+    const include = isNow && !context.out.json ? 'standing' : undefined;
+    const query = { at, version: atVersion, include_secrets: showSecrets, include };
     await show(context, await context.api.send({ method: 'GET', path, query }));
   });
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../api/context';
 import { namesOf } from '../api/kinds';
 import type { Output, Style } from './output';
-import type { Change, Deployment, Revision } from '../api/records';
+import type { Change, Deployment, Revision, Standing } from '../api/records';
 import type { Cell } from './table';
 import { brief, clean, when } from './text';
 
@@ -16,7 +16,7 @@ const STYLES: Readonly<Record<string, Style>> = {
 /** Sentence about a deployment of the executor `record`. */
 export const RECORDED = 'record: recorded, nothing is run';
 
-function toKnow({ executor, stopped }: Deployment): string {
+function toKnow({ executor, stopped }: Pick<Deployment, 'executor' | 'stopped'>): string {
   if (stopped) return ', stopped';
   return executor === 'record' ? ', recorded' : '';
 }
@@ -25,6 +25,8 @@ function toKnow({ executor, stopped }: Deployment): string {
 function status(out: Output, text: string, more = '', word = text): Cell {
   return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), `${word}${more}`);
 }
+
+const TONES: Readonly<Record<Standing['tone'], Style>> = { ok: 'green', busy: 'yellow', bad: 'red', idle: 'dim' };
 
 /** Words for a status: `AWAITING_DATABASE` means not deployed yet, and a deployment that crash loops is `UNKNOWN`. */
 function wordOf({ status, crash_looping }: Deployment): string {
@@ -38,12 +40,18 @@ function becomeOf({ id, status, created_at }: Revision, active: Revision | undef
   return Date.parse(created_at) > Date.parse(active.created_at) ? 'taken back' : 'superseded';
 }
 
+/** The sentence about a deployment; its status where the service did not tell one. */
+function standingOf(out: Output, { standing, ...deployment }: Deployment): Cell {
+  if (!standing) return status(out, deployment.status, toKnow(deployment), wordOf(deployment));
+  return out.cell(TONES[standing.tone], clean(standing.text) + toKnow({ ...deployment, stopped: undefined }));
+}
+
 export function showDeployments({ out }: Context, deployments: readonly Deployment[]): void {
   if (deployments.length === 0) return out.note('No deployments.');
   out.table(
     [
       { title: 'NAME', whole: true },
-      { title: 'STATUS' },
+      { title: 'STATUS', flexible: true },
       { title: 'SOURCE', spare: true },
       { title: 'RUNS', flexible: 'at its beginning' },
       { title: 'UPDATED', spare: true },
@@ -51,7 +59,7 @@ export function showDeployments({ out }: Context, deployments: readonly Deployme
     ],
     deployments.map((deployment) => [
       out.cell('bold', clean(deployment.name)),
-      status(out, deployment.status, toKnow(deployment), wordOf(deployment)),
+      standingOf(out, deployment),
       deployment.source,
       brief(artefact(deployment.source_revision_config)),
       when(deployment.updated_at),
@@ -70,6 +78,7 @@ export async function showDeployment({ api, out }: Context, deployment: Deployme
   out.facts([
     ['name', out.paint('bold', clean(deployment.name))],
     ['id', deployment.id],
+    ['standing', deployment.standing && clean(deployment.standing.text)],
     ['status', `${wordOf(deployment)}${deployment.stopped ? ', stopped' : ''}`],
     ['', deployment.status_reason && clean(deployment.status_reason)],
     ['edition', etag?.replaceAll('"', '')],

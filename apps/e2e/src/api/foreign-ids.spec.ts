@@ -60,7 +60,7 @@ const FREE = new Set([
   'POST /api/v1/feedback id',
 ]);
 /** They wait, or tell of the caller itself; a history tells who has read the secrets. */
-const VOLATILE = /\/(wait|audit-logs|export|usage|history|changes)\b/;
+const VOLATILE = /\/(wait|audit-logs|choices|export|usage|history|changes)\b/;
 
 let service: RouteService;
 let document: Document;

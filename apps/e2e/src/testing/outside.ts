@@ -40,6 +40,7 @@ const PAGES: Readonly<Record<string, Page>> = {
       },
     ],
   }),
+  '/api/v4/projects/team%2Fagent/repository/compare': () => ({ body: { commits: [] } }),
   '/.well-known/oauth-authorization-server': (url) => ({
     body: {
       issuer: url,

@@ -60,6 +60,15 @@ export class RouteService {
     await store.append(stream, 'any', events, { tenant: created!.metadata.tenant });
   }
 
+  /** Lets the commit of a revision be found out, as its rollout would report it. */
+  async resolvedCommit(deploymentId: string, revision_id: string): Promise<void> {
+    const store = this.app.get(EventStore);
+    const stream = `deployment-${deploymentId}`;
+    const [created] = await store.read(stream);
+    const data = { revision_id, repo_commit_sha: 'c'.repeat(40) };
+    await store.append(stream, 'any', [{ type: 'RevisionCommitResolved', data }], { tenant: created!.metadata.tenant });
+  }
+
   /** Lets the executor of the service have deployed a deployment, and answer commands without running them. */
   async takesCommands(deploymentId: string): Promise<void> {
     const executor = this.app.get(Executor, { strict: false });

@@ -169,6 +169,7 @@ export abstract class SourceArchives {
 /** Resources that the program of a deployment uses; null where that is not known. */
 export interface AppUse {
   readonly deployment_id: string;
+  readonly tenant_id: string;
   readonly state: string;
   readonly memory_bytes: number | null;
   readonly cpu_cores: number | null;

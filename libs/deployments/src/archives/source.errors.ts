@@ -10,6 +10,13 @@ export class SourceTaken extends Conflict {
 /** The upload URL was not made here, was changed, or has expired. */
 export class UploadRefused extends Forbidden {}
 
+/** The revision was not made from a repository, or its commit was not found out. */
+export class NoCommit extends NotFound {
+  constructor(revisionId: string) {
+    super(`Revision ID ${revisionId} has no commit of a code host.`);
+  }
+}
+
 /** The revision was not made from an uploaded archive, or nothing was uploaded to its path. */
 export class NoSource extends NotFound {
   constructor(revisionId: string) {

@@ -109,6 +109,16 @@ export class SourceStore extends SourceArchives implements OnApplicationBootstra
     return rows[0] && this.chunks(rows[0].id);
   }
 
+  /** Digests and sizes of archives of a deployment, by path. */
+  async digests(deploymentId: string, paths: readonly string[]) {
+    if (paths.length === 0) return new Map<string, { sha256: string; bytes: number }>();
+    const { rows } = await this.pool.query<{ path: string; sha256: string; bytes: string }>(
+      'select path, sha256, bytes from source_archives where deployment_id = $1 and path = any($2)',
+      [deploymentId, paths],
+    );
+    return new Map(rows.map(({ path, sha256, bytes }) => [path, { sha256, bytes: Number(bytes) }]));
+  }
+
   /** Forgets all archives of a deployment. */
   async removeAll(deploymentId: string): Promise<void> {
     await this.pool.query(

@@ -1,3 +1,4 @@
+import { TONES } from '@fairlead/contracts';
 import { anyJson, bool, int, list, literal, note, nullable, object, str, timestamp, uuid } from '@fairlead/schema';
 import { countedPage, page } from '@fairlead/api';
 import { DEPLOYMENT_TYPES, SOURCES } from '../model/deployment-events';
@@ -56,6 +57,22 @@ const secretReference = object('StoredSecretReference', {
   secret_key: note(str(), 'Key in that Secret.'),
 });
 
+const standingRevision = object('StandingRevision', {
+  id: note(uuid(), 'Identifier of the revision.'),
+  number: note(int(), 'Its place among the revisions of the deployment, from 1.'),
+  status: note(revisionStatus, 'Step of its rollout.'),
+  source_revision_config: note(sourceRevisionConfig, 'What it deploys.'),
+});
+const standing = object('DeploymentStanding', {
+  text: note(str(), 'How the deployment is, such as `Live, v16` or `First build failed`.'),
+  tone: note(
+    literal(TONES),
+    '`bad` while anything of it fails, `busy` while it changes by itself, `idle` when nothing runs on purpose, else `ok`.',
+  ),
+  live: note(nullable(standingRevision), 'The active revision; null until one has been deployed.'),
+  latest: note(nullable(standingRevision), 'The newest revision; null before there is one.'),
+});
+
 export const deployment = object('Deployment', {
   name: note(
     str(),
@@ -104,6 +121,7 @@ export const deployment = object('Deployment', {
     'Name of the tracing project. Absent when it is that of the deployment: another one is taken when an experiment has that name.',
   ),
   image_version: note(nullable(str()), 'Tag of `image_uri`; null without an image, a tag, or with a digest.'),
+  'standing?': note(standing, 'How it is, for people; only with `include=standing`.'),
 });
 export const deployments = object('DeploymentsList', {
   resources: note(list(deployment), 'The items of this page.'),
@@ -146,6 +164,16 @@ const push = object('RevisionPush', {
   author: note(nullable(str()), 'Author of the commit, as the commit says; null when not known.'),
   subject: note(nullable(str()), 'First line of the message of the commit; null when not known.'),
 });
+const upload = object('RevisionUpload', {
+  sha256: note(nullable(str()), 'SHA-256 of the archive; null when nothing was uploaded.'),
+  bytes: note(nullable(int()), 'Size of the archive; null when nothing was uploaded.'),
+  actor: note(
+    nullable(str()),
+    'Identifier of the API key that asked for the address to upload it to; null if unknown.',
+  ),
+  actor_name: note(nullable(str()), 'Description of that API key; null for others.'),
+  issued_at: note(nullable(timestamp()), 'When it asked; null if unknown.'),
+});
 const causes = {
   'number?': note(int(), 'Place of the revision among those of the deployment, from 1; only with `include=cause`.'),
   'reason?': note(nullable(str()), 'The header `x-reason` of the request that made it; null when it was not sent.'),
@@ -153,6 +181,7 @@ const causes = {
   'actor_name?': note(nullable(str()), 'Description of that API key; null for others.'),
   'redeployed_from?': note(nullable(uuid()), 'The revision that it repeats; null when it repeats none.'),
   'push?': note(nullable(push), 'The push that it was made for; null for others.'),
+  'upload?': note(nullable(upload), 'Its uploaded source; null for others.'),
   'executor?': note(
     nullable(str()),
     'What deployed it, a value of the setting `EXECUTOR`; null before that, and for revisions of earlier versions.',
@@ -161,6 +190,10 @@ const causes = {
   'ended_at?': note(
     nullable(timestamp()),
     'When another one began to run instead, or when its rollout ended without it running; null before that.',
+  ),
+  'healthy_seconds?': note(
+    nullable(int()),
+    'Longest time that it ran while the deployment was neither `UNKNOWN` nor stopped (s); null when it has not run.',
   ),
 };
 export const revisions = page('RevisionsList', object('ListedRevision', { ...revisionMembers, ...causes }));

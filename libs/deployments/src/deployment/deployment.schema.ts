@@ -226,6 +226,13 @@ export const diffPath = object({
   other_id: note(uuid(), 'The revision that the first one is compared with.'),
 });
 
+const include = optional(
+  note(
+    literal(['standing']),
+    '`standing`: answers as well how the deployment is in one sentence, with its active and its newest revision.',
+  ),
+);
+
 export const listQuery = object({
   ...paging,
   name: optional(note(str(), 'Only the deployment of exactly this name.')),
@@ -250,6 +257,7 @@ export const listQuery = object({
     note(bool(), 'True: the answer has `total`, the number of deployments on all pages together.'),
     false,
   ),
+  include,
 });
 
 /** The point of the past to answer with, a time or a version of the deployment; or the values of its secrets. */
@@ -265,6 +273,7 @@ export const findQuery = object({
     ),
     false,
   ),
+  include,
 });
 const triedOrPlanned: Schema<boolean | 'plan'> = {
   ...bool(),

@@ -41,8 +41,11 @@ import {
 import { answerPlan, answerTried, answerWith, warn } from './record';
 import { DeploymentNotFound } from '../model/deployment.errors';
 import { SecretStore } from './secret.store';
+import { StandingQueries } from './standing.queries';
 
 type ListQuery = Infer<typeof listQuery>;
+
+const ALONE = 'Send include without at, version and include_secrets: it tells how the deployment is now.';
 
 @Area('Deployments')
 @Controller('v2/deployments')
@@ -53,6 +56,7 @@ export class DeploymentsController {
     private readonly pages: KeptPages,
     private readonly secretStore: SecretStore,
     private readonly addresses: DeploymentAddresses,
+    private readonly standings: StandingQueries,
   ) {}
 
   /** Secrets are always masked in lists. */
@@ -151,12 +155,14 @@ export class DeploymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const isPast = query.at !== undefined || query.version !== undefined;
+    if (query.include && (isPast || query.include_secrets)) throw new BadRequest(ALONE);
     if (query.include_secrets) return this.revealed(context, id, isPast, reply);
     if (isPast) return spelled(context, answerWith(reply, await this.commands.findAt(context.tenantId, id, query)));
     const found = await this.queries.find(context.tenantId, id, context.dialect);
     if (!found) throw new DeploymentNotFound(id);
     reply.header('etag', etag(found.edition));
-    return json(reply, this.addresses.inText(context, found.document));
+    const [document] = await this.documents(context, [found.document], query.include);
+    return json(reply, document!);
   }
 
   @Patch(':deployment_id')
@@ -228,13 +234,19 @@ export class DeploymentsController {
   }
 
   /** A page of a list, as text, and where the next one begins. */
-  private async page(context: CommandContext, { limit, offset, count, ...filter }: ListQuery) {
+  private async page(context: CommandContext, { limit, offset, count, include, ...filter }: ListQuery) {
     const { tenantId, dialect } = context;
     const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, dialect);
     const next = offset + items.length;
     const total = count ? `,"total":${await this.queries.count(tenantId, filter)}` : '';
-    const resources = items.map((item) => this.addresses.inText(context, item)).join(',');
+    const resources = (await this.documents(context, items, include)).join(',');
     return { body: Buffer.from(`{"resources":[${resources}],"offset":${next}${total}}`), next, more };
+  }
+
+  /** Rendered deployments with their addresses, and with how they are where that was asked for. */
+  private async documents(context: CommandContext, rendered: readonly string[], include: ListQuery['include']) {
+    const documents = rendered.map((item) => this.addresses.inText(context, item));
+    return include ? this.standings.inTexts(context, documents) : documents;
   }
 
   /** The deployment as it is, with the values of its secrets; the reading is recorded. */

@@ -117,7 +117,7 @@ export function revisionRecord(
   return { id, created_at, updated_at, status, source, source_revision_config };
 }
 
-function revisionConfigRecord(config: SourceRevisionConfig) {
+export function revisionConfigRecord(config: SourceRevisionConfig) {
   return {
     repo_ref: config.repo_ref ?? null,
     graph_config_path: config.graph_config_path ?? null,

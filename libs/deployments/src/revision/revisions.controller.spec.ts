@@ -117,12 +117,34 @@ describe('revisions', () => {
     expect(json.resources).toMatchObject([
       {
         ...{ number: 3, reason: null, actor: key, actor_name: 'release pipeline', redeployed_from: first },
-        ...{ executor: 'record', activated_at: time, ended_at: null },
+        ...{ executor: 'record', activated_at: time, ended_at: null, healthy_seconds: expect.any(Number) },
       },
-      { ...nobody, number: 2, reason: 'faster', activated_at: null, ended_at: time },
+      { ...nobody, number: 2, reason: 'faster', activated_at: null, ended_at: time, healthy_seconds: null },
       { ...nobody, number: 1, executor: null, activated_at: time, ended_at: json.resources[0].activated_at },
     ]);
     expect((await send('GET', at(id, '?include=all'))).status).toBe(422);
+  });
+
+  it('are named in the sentence about their deployment, in lists and by itself', async () => {
+    const { id, latest_revision_id: first } = await deployed();
+    await report(id, first, 'DEPLOYED');
+    const { json: patched } = await patch(id, { source_revision_config: { image_uri: 'registry.example/agent:2' } });
+    await report(id, patched.latest_revision_id, 'BUILD_FAILED');
+    const url = `/v2/deployments/${id}?include=standing`;
+    const { json } = await service.eventually(
+      () => send('GET', url),
+      (answer) => answer.json.standing.tone === 'bad',
+    );
+    const config = { source_revision_config: { image_uri: 'registry.example/agent:1' } };
+    expect(json.standing).toMatchObject({
+      text: 'Live, v1; v2: build failed',
+      live: { id: first, number: 1, status: 'DEPLOYED', ...config },
+      latest: { id: patched.latest_revision_id, number: 2, status: 'BUILD_FAILED' },
+    });
+    const list = await send('GET', `/v2/deployments?include=standing&deployment_ids=${id}`);
+    expect(list.json.resources).toEqual([json]);
+    expect((await send('GET', `/v2/deployments/${id}`)).json).not.toHaveProperty('standing');
+    expect((await send('GET', `${url}&version=1`)).status).toBe(400);
   });
 
   it('are filtered by any of several statuses', async () => {

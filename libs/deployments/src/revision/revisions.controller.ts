@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasEnded } from '@fairlead/contracts';
-import { actorNames, EventStore, streamName } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -34,11 +33,11 @@ import {
   revisionsQuery,
   waitQuery,
 } from '../deployment/deployment.schema';
-import { causesOf } from '../model/cause';
 import { RevisionNotFound } from '../model/revision.errors';
 import { Addressed } from '../deployment/deployment-addresses.service';
 import { answerTried, answerWith, revisionRecord, warn } from '../deployment/record';
 import type { Revision } from '../model/revision';
+import { CauseQueries } from './cause.queries';
 import { RevisionCommands } from './revision.commands';
 
 /** Interval at which a waiting request checks whether its revision has ended (ms). */
@@ -50,10 +49,10 @@ export class RevisionsController implements OnModuleDestroy {
   private readonly stopping = new AbortController();
 
   constructor(
-    private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
     private readonly revisions: RevisionCommands,
+    private readonly causes: CauseQueries,
   ) {
     // Every request that waits listens to this one signal.
     setMaxListeners(0, this.stopping.signal);
@@ -84,7 +83,7 @@ export class RevisionsController implements OnModuleDestroy {
     const offset = query.offset + items.length;
     if (more) linkNext(reply, offset);
     const records = items.map((revision) => spelled(context, revisionRecord(revision)));
-    const resources = query.include ? await this.withCauses(path.deployment_id, records) : records;
+    const resources = query.include ? await this.causes.of(path.deployment_id, records) : records;
     return unlessKnown(reply, { resources, offset });
   }
 
@@ -180,16 +179,6 @@ export class RevisionsController implements OnModuleDestroy {
       Revision,
     ];
     return { from: from.id, to: to.id, changes: difference(from, to) };
-  }
-
-  private async withCauses(id: string, records: readonly ReturnType<typeof revisionRecord>[]) {
-    const causes = await causesOf(this.store.parts(streamName('deployment', id)));
-    const known = records.map((record) => ({ ...record, ...causes.get(record.id)! }));
-    const names = await actorNames(
-      this.store,
-      known.map(({ actor }) => actor),
-    );
-    return known.map((revision) => ({ ...revision, actor_name: names.get(revision.actor) ?? null }));
   }
 
   private async stored(context: CommandContext, id: string, revisionId: string) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -45,6 +46,12 @@ describe('upload-url', () => {
     const body = { revision_source: 'internal_source', source_revision_config: { source_tarball_path: object_path } };
     const patched = await service.send('PATCH', `/v2/deployments/${id}`, { body });
     expect(patched.json.source_revision_config.source_tarball_path).toBe(object_path);
+    const { json } = await service.send('GET', `/v2/deployments/${id}/revisions?include=cause`);
+    const sha256 = createHash('sha256').update(TARBALL).digest('hex');
+    const time = expect.stringMatching(/Z$/);
+    expect(json.resources[0].upload).toEqual({
+      ...{ sha256, bytes: TARBALL.length, actor: 'writer', actor_name: null, issued_at: time },
+    });
   });
 
   it('gives out none at a host that is none', async () => {

@@ -133,7 +133,8 @@ export class AppRunners {
       const state = STATES.find((one) => processes.some((process) => process.state === one)) ?? 'IDLE';
       const sum = (member: 'memory_bytes' | 'cpu_cores') => sumOf(processes.map((process) => process[member]));
       const [memory_bytes, cpu_cores] = [sum('memory_bytes'), sum('cpu_cores')];
-      return { deployment_id, state, memory_bytes, cpu_cores, restarts: runner.restarts };
+      const { tenantId: tenant_id } = this.kept.get(deployment_id)!.revisions[0]!;
+      return { deployment_id, tenant_id, state, memory_bytes, cpu_cores, restarts: runner.restarts };
     });
   }
 

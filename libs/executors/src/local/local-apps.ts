@@ -1,4 +1,4 @@
-import type { AppUse, HostedApps } from '@fairlead/contracts';
+import { type AppUse, type HostedApps, RequestCounter } from '@fairlead/contracts';
 import { PeriodicWork } from '@fairlead/schema';
 import type { CommandPlace } from '../port/executor';
 import { AppFolders, type StartedRevision } from './isolation/app-folders.store';
@@ -34,6 +34,8 @@ export class LocalApps implements HostedApps {
   readonly runners: AppRunners;
   readonly disk: DiskWatch;
   readonly visitors = new AppVisitors();
+  /** Requests to programs that were not measured yet. */
+  readonly requests = new RequestCounter();
   private readonly running = new RunningCommands();
   private choose: ChooseRevision = async () => undefined;
   private tell: Tell = () => undefined;

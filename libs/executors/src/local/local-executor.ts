@@ -6,6 +6,7 @@ import {
   type Assignment,
   type CommandPlace,
   Executor,
+  type Measures,
   type Placed,
   type RevisionAssignment,
   type RolloutSteps,
@@ -161,6 +162,10 @@ export class LocalExecutor extends Executor {
 
   override lines(deploymentId: string): readonly ProgramLine[] {
     return this.programs.runners.lines(deploymentId);
+  }
+
+  override measure(): Measures {
+    return { requests: this.programs.requests.take(), uses: this.programs.uses() };
   }
 
   override commands(deploymentId: string): Promise<CommandPlace | undefined> {

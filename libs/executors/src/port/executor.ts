@@ -1,4 +1,4 @@
-import type { ControlAction, RevisionSpec, SourceConfig } from '@fairlead/contracts';
+import type { AppUse, ControlAction, RequestCounter, RevisionSpec, SourceConfig } from '@fairlead/contracts';
 import type { ProcessHealth } from './process-health.schema';
 import type { ProgramLine } from './line-level';
 
@@ -107,6 +107,12 @@ export interface CommandPlace {
   close(): void;
 }
 
+/** Measurements of programs. */
+export interface Measures {
+  readonly requests: ReturnType<RequestCounter['take']>;
+  readonly uses: readonly Pick<AppUse, 'deployment_id' | 'tenant_id' | 'memory_bytes' | 'restarts'>[];
+}
+
 /**
  * Runs revisions somewhere. Every method may be called again after a restart and must then lead to the same end.
  * All throw ExecutorUnreachable when nothing can be said or done now, and any other error when the step has failed.
@@ -134,6 +140,11 @@ export abstract class Executor {
    * has deployed. Absent when others run programs.
    */
   commands?(deploymentId: string): Promise<CommandPlace | undefined>;
+  /**
+   * Requests since the last call and use now of all programs that run here. Absent when others run programs: what they
+   * use is then known from `upkeep`, if at all.
+   */
+  measure?(): Measures;
   /** The last lines that the program of a deployment wrote, the oldest first. Absent when others run it. */
   lines?(deploymentId: string): readonly ProgramLine[];
 }

@@ -43,6 +43,7 @@ it('says plainly that nothing is run where revisions are only recorded', async (
       state: 'RECORDED',
       detail: 'Recorded, nothing is run.',
       processes: [],
+      standing: { text: 'Live, v1', tone: 'ok' },
       executor: 'record',
       next_executor: 'record',
       active_revision_id: revision,
@@ -76,6 +77,7 @@ it('tells why the latest revision has failed, and that the one before runs on', 
   await service.reached(id, second, 'BUILD_FAILED');
   expect((await service.health(id)).json).toMatchObject({
     state: 'RUNNING',
+    standing: { text: 'Live, v1; v2: build failed', tone: 'bad' },
     active_revision_id: first,
     latest_revision: { id: second, status: 'BUILD_FAILED', reason: 'no such base image' },
   });
@@ -96,7 +98,8 @@ it('tells of a deployment of which nothing was deployed why that is', async () =
   const revision = await service.revision(id);
   await service.reached(id, revision, 'BUILD_FAILED');
   const { json } = await service.health(id);
-  expect(json).toMatchObject({ ...none, latest_revision: { reason: 'no such base image' } });
+  const standing = { text: 'First build failed', tone: 'bad' };
+  expect(json).toMatchObject({ ...none, standing, latest_revision: { reason: 'no such base image' } });
 });
 
 it('tells what a revision waits for', async () => {

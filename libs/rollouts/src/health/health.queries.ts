@@ -1,3 +1,4 @@
+import { type RevisionStatus, standingOf, withNumbers } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { TimeLimit } from '@fairlead/schema';
 import { Executor, ExecutorUnreachable, StepFailed } from '@fairlead/executors';
@@ -24,9 +25,11 @@ export class HealthQueries {
     const target = await this.reports.owned(tenantId, deploymentId);
     const host = await this.reports.host(deploymentId);
     const { active_revision_id, executor = null, latest_revision_id: id, latestStatus: status } = target;
+    const seen = await this.seen(target, host);
     return {
       deployment_id: deploymentId,
-      ...(await this.seen(target, host)),
+      ...seen,
+      standing: standing(target, host, seen),
       executor,
       next_executor: this.executor.name,
       active_revision_id,
@@ -75,6 +78,24 @@ export class HealthQueries {
     const { reason } = await this.reports.rollout(revisionId);
     return reason ?? (host.status === 'UNKNOWN' ? (host.reason ?? null) : null);
   }
+}
+
+/** Returns the sentence about a deployment, with its revisions by their places. */
+function standing(target: Deployed, host: Host, { state, detail }: Pick<DeploymentHealth, 'state' | 'detail'>) {
+  const ids = [...target.revisions];
+  const numbered = (id: string | null, status: RevisionStatus | null) =>
+    id === null || status === null ? null : { number: ids.indexOf(id) + 1, status };
+  const { status, reason, isCrashLooping, saidAt } = host;
+  return standingOf({
+    status: target.deleting ? 'AWAITING_DELETE' : (status ?? 'READY'),
+    status_reason: reason,
+    crash_looping: isCrashLooping,
+    stopped: target.stopped,
+    live: numbered(target.active_revision_id, 'DEPLOYED'),
+    latest: numbered(target.latest_revision_id, target.latestStatus),
+    seen: { state, detail: withNumbers(detail, ids) },
+    ...(isCrashLooping && saidAt !== undefined && { loopingMs: Date.now() - Date.parse(saidAt) }),
+  });
 }
 
 const PHASES: Readonly<Record<string, string>> = {

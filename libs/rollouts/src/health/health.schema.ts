@@ -1,3 +1,4 @@
+import { TONES } from '@fairlead/contracts';
 import { type Infer, list, literal, note, nullable, object, str, uuid } from '@fairlead/schema';
 import { processHealth } from '@fairlead/executors';
 
@@ -11,6 +12,19 @@ export const health = object('DeploymentHealth', {
     '`DEGRADED`: some processes are ready, others are not, or one runs and does not answer. `CRASH_LOOPING`: all processes end again and again; it ends when one has run for a minute. `IDLE`: no process runs now. `RECORDED`: the executor `record` deployed it, which runs nothing. `UNKNOWN`: the executor cannot tell.',
   ),
   detail: note(str(), 'The state in one sentence.'),
+  standing: note(
+    object('HealthStanding', {
+      text: note(
+        str(),
+        'How the deployment is, with its revisions, such as `Crash looping: 16 restarts in 10 min, last line: …`, `First build failed` or `Live, v16`.',
+      ),
+      tone: note(
+        literal(TONES),
+        '`bad` while anything of it fails, `busy` while it changes by itself, `idle` when nothing runs on purpose, else `ok`.',
+      ),
+    }),
+    'The deployment in one sentence for people.',
+  ),
   executor: note(
     nullable(str()),
     'What deployed the active revision, a value of the setting `EXECUTOR`; null before one was deployed, and for revisions of earlier versions.',

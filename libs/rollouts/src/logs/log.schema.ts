@@ -60,6 +60,35 @@ export const programLogQuery = object({
   ),
 });
 
+const MOST_BINS = 200;
+/** Query of the route that counts the lines of a log over time. */
+export const logCountsQuery = object({
+  phase: note(
+    optional(literal(['build', 'deploy', 'run']), 'deploy'),
+    'The log: of builds, of deployments, or what the program writes.',
+  ),
+  revision_id: note(optional(uuid()), 'Only lines of this revision; not with `run`.'),
+  bins: note(optional(int({ ge: 1, le: MOST_BINS }), 60), 'Number of equal parts of the time.'),
+});
+
+export type LogCountsQuery = Infer<typeof logCountsQuery>;
+
+export const logCounts = object('LogCounts', {
+  from: note(nullable(timestamp()), 'Time of the first of these lines; null when there are none.'),
+  to: note(nullable(timestamp()), 'Time of the last of these lines; null when there are none.'),
+  bins: note(
+    list(
+      object('LogCountsBin', {
+        at: note(timestamp(), 'When this part of the time begins.'),
+        lines: note(int(), 'Lines of all levels.'),
+        warnings: note(int(), 'Those with the level `WARNING`.'),
+        errors: note(int(), 'Those with the level `ERROR` or `CRITICAL`.'),
+      }),
+    ),
+    'Parts of the time between the two, the first one first; parts without lines are left out.',
+  ),
+});
+
 const line = object('LogLine', {
   id: note(str(), 'Identifier of the line.'),
   timestamp: note(timestamp(), 'When the line was written.'),

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool } from 'pg';
-import { type LogLevel, LogLines, Redaction, type Step, type TextSink } from '@fairlead/executors';
+import { levelOf, type LogLevel, LogLines, Redaction, type Step, type TextSink } from '@fairlead/executors';
 
 /** Which of the two logs of a revision a line belongs to. */
 export type LogPhase = 'build' | 'deploy';
@@ -88,9 +88,17 @@ export class RolloutLog {
   private output(phase: LogPhase, level: LogLevel): TextSink {
     const lines = new LogLines(this.redaction);
     return {
-      write: (text) => this.add(phase, level, lines.push(text)),
-      end: () => this.add(phase, level, lines.end()),
+      write: (text) => this.addOutput(phase, level, lines.push(text)),
+      end: () => this.addOutput(phase, level, lines.end()),
     };
+  }
+
+  /** Adds lines of a program with the levels that they tell of themselves; `level` is that of the others. */
+  private async addOutput(phase: LogPhase, level: LogLevel, messages: readonly string[]): Promise<void> {
+    for (const message of messages) {
+      const said = levelOf(message, level);
+      await this.add(phase, said === 'CRITICAL' ? 'ERROR' : said, [message]);
+    }
   }
 
   private async add(phase: LogPhase, level: LogLevel, messages: readonly string[]): Promise<void> {

@@ -47,3 +47,22 @@ export class WatchedDeployments1764700000320 extends Migration {
 export class WorkspacesOfLogs1764900062400 extends WorkspaceColumns {
   readonly owners = { rollout_logs: ['deployment_id', 'deployments'] } as const;
 }
+
+/** Measurements of deployments, by minute for a day and by hour for a month. */
+export class DeploymentMetrics1764900071000 extends Migration {
+  readonly statements = [
+    `create table deployment_metrics (
+        tenant_id uuid not null,
+        deployment_id uuid not null,
+        period text not null,
+        at timestamptz not null,
+        requests int,
+        errors int,
+        latency int[],
+        memory_bytes bigint,
+        restarts int,
+        primary key (tenant_id, deployment_id, period, at)
+      )`,
+    'create index deployment_metrics_age on deployment_metrics (period, at)',
+  ];
+}

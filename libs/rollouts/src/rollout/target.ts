@@ -8,6 +8,7 @@ import {
   type RevisionActivatedMessage,
   type RevisionCreatedMessage,
   type RevisionSpec,
+  type RevisionStatus,
   type RevisionStatusChangedMessage,
   type SealedSecret,
   type SourceConfig,
@@ -52,7 +53,7 @@ export interface Deployed extends Turns {
   /** The revisions that wait, run, are active, were active before, or have ended. */
   readonly specs: ReadonlyMap<string, RevisionSpec>;
   /** Status of the newest revision; null while there is none. */
-  readonly latestStatus: string | null;
+  readonly latestStatus: RevisionStatus | null;
   /** The revision that was active before the active one. */
   readonly previous_revision_id: string | null;
   /** The last revision that a newer one has replaced before it was ready. */

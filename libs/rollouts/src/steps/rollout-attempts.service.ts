@@ -12,6 +12,7 @@ import { TimeLimit, withTimeLimit } from '@fairlead/schema';
 import { type Assignment, Executor, ExecutorUnreachable, isOfRecord, type Step, StepFailed } from '@fairlead/executors';
 import { placeDeployment } from '../rollout/host';
 import { RolloutLogs, type LogPhase, type RolloutLog } from '../logs/rollout-logs.store';
+import { MetricsStore } from '../metrics/metrics.store';
 import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from '../rollout/rollout';
 import { partlyRecorded } from '../rollout/rollout.errors';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
@@ -32,6 +33,7 @@ export class RolloutAttempts {
     private readonly executor: Executor,
     private readonly vault: Vault,
     private readonly logs: RolloutLogs,
+    private readonly metrics: MetricsStore,
     private readonly options: RolloutsOptions,
     @Optional() @Inject(CommitResolver) private readonly commits: CommitResolver | null,
     @Optional() @Inject(SourceArchives) private readonly archives: SourceArchives | null,
@@ -63,6 +65,7 @@ export class RolloutAttempts {
     const { target } = seen;
     await this.beside(seen, hold, (assignment, step) => this.executor.remove(assignment, step));
     await this.logs.remove(target.id);
+    await this.metrics.remove(target.tenantId, target.id);
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'REMOVED' });
   }
 

@@ -14,6 +14,7 @@ import { noteControl, noteSizes, reportDrift, reportHost } from '../rollout/host
 import { activeOf, type Deployed } from '../rollout/target';
 import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from '../logs/rollout-logs.store';
+import { MetricsWorker } from '../metrics/metrics.worker';
 import { restored } from '../rollout/rollout';
 import { type Hold, messageOf, RolloutAttempts } from './rollout-attempts.service';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
@@ -30,6 +31,7 @@ export class UpkeepService {
     private readonly logs: RolloutLogs,
     private readonly options: RolloutsOptions,
     private readonly attempts: RolloutAttempts,
+    private readonly metrics: MetricsWorker,
   ) {}
 
   /** True when the executor can see to running programs. */
@@ -148,7 +150,9 @@ export class UpkeepService {
       : 'The revision does not run as it should';
     await this.keep(seen, log, failed, hold, async (upkeep, step) => {
       const assignment = await this.active(seen, revision, log);
-      const { drift, trouble, processes = [], isRestarting = false } = await upkeep.observe(assignment, step);
+      const seenNow = await upkeep.observe(assignment, step);
+      const { drift, trouble, processes = [], isRestarting = false } = seenNow;
+      if (seenNow.processes) this.metrics.saw(target, seenNow.processes);
       const said = drift.length > 0 && `What runs was changed: ${drift.join(', ')}.`;
       const { drift: now } = await this.reports.decideHost(target, reportDrift(target.id, revision.revision_id, drift));
       if (said && before.drift !== now) await step.log('WARNING', said);

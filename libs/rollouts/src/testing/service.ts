@@ -4,7 +4,7 @@ import { connectConsumers, EventStore, handle, load, streamName } from '@fairlea
 import { TestStores } from '@fairlead/eventing/testing';
 import { provided, startModules } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
-import { Module } from '@nestjs/common';
+import { Module, type Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { v7 as uuid } from 'uuid';
 import { Executor } from '@fairlead/executors';
@@ -66,6 +66,11 @@ export class TestRollouts {
       }),
     });
     await connectConsumers(this.app, 'rollouts');
+  }
+
+  /** A provider of the service that was started. */
+  get<T>(provider: Type<T>): T {
+    return this.app!.get(provider, { strict: false });
   }
 
   /** Takes connections on a port of this machine; answers its address. */

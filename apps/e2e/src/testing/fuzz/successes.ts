@@ -119,6 +119,14 @@ async function specials(
     '/v2/deployments',
     newDeployment('waiting'),
   );
+  const built = await ask<{ id: string; latest_revision_id: string }>('POST', '/v2/deployments', {
+    ...newDeployment('built'),
+    source: 'codehost',
+    source_config: { integration_id: ids.integration_id, repo_url: `${service.outside.url}/team/agent` },
+    source_revision_config: { repo_ref: 'main' },
+  });
+  await service.resolvedCommit(built.id, built.latest_revision_id);
+  const revision = built.latest_revision_id;
   const control = [{ ids: { deployment_id: controlled.id } }];
   const sources = [{ ids: await comparedSources(service, key) }];
   const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
@@ -190,7 +198,9 @@ async function specials(
     'GET /api/v1/workspaces': [{}, { key: OPERATOR }],
     'GET /api/v1/api-key/current': [{}, { key: OPERATOR }],
     'DELETE /api/v1/api-key/:id': [{ ids: { id: otherKey.id } }],
-    'GET /v2/deployments/:deployment_id': [{}, { search: '?include_secrets=true' }],
+    'GET /v2/deployments/:deployment_id': [
+      ...[{}, { search: '?include_secrets=true' }, { search: '?include=standing' }],
+    ],
     'DELETE /v2/deployments': [{ search: `?deployment_ids=${spare.ids.deployment_id},${crypto.randomUUID()}` }],
     'POST /v2/deployments/:deployment_id/revisions/:revision_id/interrupt': [
       { ids: { deployment_id: waiting.id, revision_id: waiting.latest_revision_id } },
@@ -199,6 +209,9 @@ async function specials(
     'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content': sources,
     'POST /v2/deployments/:deployment_id/commands': [
       { ids: { deployment_id: commanded.id }, body: { command: ['true'] } },
+    ],
+    'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/commits': [
+      { ids: { deployment_id: built.id, revision_id: revision, other_id: revision } },
     ],
     'POST /v2/deployments/:deployment_id/restart': control,
     'POST /v2/deployments/:deployment_id/start': control,

@@ -30,6 +30,7 @@ export class AppForwarding {
     kind: Kind,
   ): Promise<void> {
     this.refuseIdleCron(request, id);
+    const begins = this.count(id, reply);
     const { entered, socket } = await this.reach(id).catch((error: unknown) => {
       const isKnown = error instanceof AppUnavailable;
       throw isKnown ? new Unavailable(1, `The deployment does not answer: ${error.message}`) : error;
@@ -44,12 +45,21 @@ export class AppForwarding {
     const answer = await (upgrade
       ? this.sockets.join(request, reply, { entered, to: socket, id, tenantId, kind, reached })
       : forward(request, reply, socket, kind, reached));
+    begins();
     if (!answer) return;
     if (kind === 'pages') PAGE_DEFAULTS.forEach((name) => void reply.removeHeader(name));
     await reply
       .status(answer.statusCode ?? 502)
       .headers(responseHeaders(answer, kind, reached))
       .send(answer);
+  }
+
+  /** Counts a request once it is over. What is returned is to be called when its response begins. */
+  private count(id: string, { raw }: FastifyReply): () => void {
+    const from = performance.now();
+    let ms: number | null = null;
+    raw.once('close', () => this.apps.requests.count(id, Date.now(), raw.statusCode >= 500, ms));
+    return () => (ms = performance.now() - from);
   }
 
   /** A LangGraph server keeps the times of its crons, and would sleep through them. @throws Conflict */
