@@ -1,15 +1,24 @@
+import { Text } from './parts';
 import css from './status.module.css';
 
 export type Tone = 'ok' | 'busy' | 'bad' | 'idle';
 
-/** A state as a sign and a word, so that its colour never stands alone. */
-export function Status({ tone, children, title }: { tone: Tone; children: string; title?: string }) {
+interface StatusProps {
+  readonly tone: Tone;
+  readonly children: string;
+  readonly title?: string;
+  /** A sentence, which may hold what a program wrote and takes several lines. */
+  readonly wraps?: boolean;
+}
+
+/** A state as a sign and a word or a sentence, so that its colour never stands alone. */
+export function Status({ tone, children, title, wraps }: StatusProps) {
   return (
-    <span className={`${css.status} ${css[tone]}`} title={title}>
+    <span className={`${wraps ? css.sentence : css.status} ${css[tone]}`} title={title}>
       <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
         {SIGNS[tone]}
       </svg>
-      {children}
+      {wraps ? <Text>{children}</Text> : children}
     </span>
   );
 }

@@ -103,6 +103,7 @@ inBrowser('The frame of the console', () => {
       { path: `/o/-/${deployment}`, then: (on) => deployAgain(on, archives[0]!) },
       { path: '/o/-/experiments', then: press('Keyboard shortcuts') },
       { path: '/o/-/experiments', then: press('Columns …') },
+      { path: '/o/-/host/deployments', then: press('An image …') },
       { path: `/o/-/${dataset}/e/${example!.id}`, then: render },
       ...['examples', 'versions', 'directions'].map((tab) => ({ path: `/o/-/${dataset}?tab=${tab}` })),
       { path: examples, then: press('Add an example …') },

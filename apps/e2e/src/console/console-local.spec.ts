@@ -245,12 +245,20 @@ inBrowser('The console of programs that run on this machine', () => {
       .getByText(/^\d+ restarts, last line: Error: no production build$/)
       .first()
       .waitFor();
+    await page
+      .getByText(/^Crash looping: \d+ restarts in \d+ (s|min), last line: Error: no production build$/)
+      .waitFor();
+    await page.getByRole('link', { name: 'Error: no production build' }).first().waitFor();
+    await page.getByRole('img', { name: /^Restarts, / }).waitFor();
     await page.getByRole('listitem').filter({ hasText: 'v1' }).getByText('Crash looping').waitFor();
     expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
     expect(await walk.looks(page)).toEqual([]);
     await page.goto('/o/-/host/deployments');
     const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
     await row('crashing').getByText('Crash looping').first().waitFor();
+    await row('taken')
+      .getByText(/^Live, v4/)
+      .waitFor();
     await row('Never Ran').getByText('Not deployed yet').waitFor();
   });
 

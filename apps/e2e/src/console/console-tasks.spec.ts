@@ -20,6 +20,8 @@ interface Way {
   /** Presses a button or a link, or ticks a box. */
   press(target: Locator): Promise<void>;
   write(target: Locator, text: string): Promise<void>;
+  /** Chooses one of the texts that are offered. */
+  choose(target: Locator, text: string): Promise<void>;
   /** Expects nothing to be wrong with how a page is shown. */
   look(page: Page): Promise<void>;
 }
@@ -29,6 +31,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     options: DESK,
     press: (target) => target.click(),
     write: (target, text) => target.fill(text),
+    choose: async (target, label) => void (await target.selectOption({ label })),
     look: async () => {},
   },
   'by keyboard alone': {
@@ -43,6 +46,11 @@ const WAYS: Readonly<Record<string, Way>> = {
       await target.page().keyboard.press('Control+a');
       await target.page().keyboard.type(text);
     },
+    async choose(target, text) {
+      await target.getByRole('option', { name: text, exact: true }).waitFor({ state: 'attached' });
+      await tabTo(target);
+      await target.page().keyboard.type(text);
+    },
     look: async () => {},
   },
   'on a phone': {
@@ -52,6 +60,7 @@ const WAYS: Readonly<Record<string, Way>> = {
       await target.tap();
       await target.page().keyboard.type(text);
     },
+    choose: async (target, label) => void (await target.selectOption({ label })),
     async look(page) {
       const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       const small = await walk.faults(page, ['target-size']);
@@ -219,14 +228,14 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
       const { id } = await installation.ask('POST', '/v2/deployments', newDeployment('audited'), headers);
       await installation.ask('DELETE', `/v2/deployments/${id}`, undefined, { ...headers, 'x-reason': 'not needed' });
       await page.goto('/o/-/audit');
-      await way.write(page.getByLabel('Operations'), 'delete_deployment');
+      await way.choose(page.getByLabel('Operation'), 'Delete deployment');
       await page.waitForURL('**/audit?operations=delete_deployment');
       await page.getByText('not needed').waitFor();
       await way.look(page);
       const saving = page.waitForEvent('download');
       await way.press(page.getByRole('button', { name: 'Export' }));
       expect(readFileSync(await (await saving).path(), 'utf8')).toContain('delete_deployment');
-      await way.press(page.getByRole('link', { name: 'delete_deployment' }).first());
+      await way.press(page.getByRole('link', { name: 'Entry: Delete deployment' }).first());
       await way.press(page.getByRole('link', { name: 'History of the deployment' }));
       const exporting = page.waitForEvent('download');
       await way.press(page.getByRole('link', { name: 'Export, signed' }));

@@ -286,6 +286,26 @@ inBrowser('The console of a workspace', () => {
     await list.getByText('Live', { exact: true }).waitFor();
   });
 
+  it('makes a deployment of an image, with a plan first, and shows what is measured of it', async () => {
+    await page.goto('/o/-/host/deployments');
+    await page.getByRole('button', { name: 'An image …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name of the deployment').fill('made-of-an-image');
+    await dialog.getByLabel('Image with tag or digest').fill('registry.example/made:1');
+    expect(await walk.faults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Show the plan' }).click();
+    await dialog.getByText('Makes a revision').waitFor();
+    const { resources } = await installation.ask('GET', '/v2/deployments?name=made-of-an-image');
+    expect(resources).toEqual([]);
+    await dialog.getByLabel('Reason').fill('the first one');
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await page.waitForURL('**/host/deployments/*');
+    await page.getByText('Live, v1', { exact: true }).waitFor();
+    await page.getByText('the first one').first().waitFor();
+    await page.getByRole('img', { name: 'Requests, not measured' }).waitFor();
+    expect(await walk.faults(page)).toEqual([]);
+  });
+
   it('finds the first bad revision by halves, and keeps how far it is in the address', async () => {
     const { id } = await walk.deploy('halved', 5);
     await page.goto(`/o/-/host/deployments/${id}?tab=revisions`);

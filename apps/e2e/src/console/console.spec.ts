@@ -497,7 +497,7 @@ inBrowser('The console', () => {
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain('canary-written-here');
     await page.getByRole('link', { name: 'History' }).click();
-    await page.getByText('the provider asks for it').waitFor();
+    await page.getByText('the provider asks for it').first().waitFor();
 
     await page.getByRole('link', { name: 'Logs' }).click();
     await page.getByRole('log').getByText('Recorded', { exact: false }).first().waitFor();
@@ -592,10 +592,11 @@ inBrowser('The console', () => {
     const { id } = await deploy('audited');
     await installation.send('DELETE', `/v2/deployments/${id}`, undefined, { 'x-reason': 'not needed any more' });
     await page.goto('/o/-/audit');
-    await page.getByLabel('Operations').fill('delete_deployment');
+    await page.getByLabel('Operation').selectOption('delete_deployment');
+    await page.getByText('deleted', { exact: false }).first().waitFor();
     await page.getByText('not needed any more').waitFor();
     await page.waitForURL('**/audit?operations=delete_deployment');
-    await page.getByRole('link', { name: 'delete_deployment' }).first().click();
+    await page.getByRole('link', { name: 'Entry: Delete deployment' }).first().click();
     await page.getByRole('link', { name: 'All of this request' }).waitFor();
     expect(await faults()).toEqual([]);
 

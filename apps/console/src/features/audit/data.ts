@@ -68,16 +68,38 @@ export async function exported(search: Parameters): Promise<string> {
   return lines.join('');
 }
 
-/** The names of deployments, by their ids. */
-export function useDeploymentNames(entries: readonly Entry[]): ReadonlyMap<string, string> {
+/** The operations, actors and resources that the log can be filtered by. */
+export function useChoices() {
   const { w } = useParams({ from: '/o/$w' });
-  const ids = [
-    ...new Set(
-      entries.flatMap(({ resources }) => resources.flatMap(({ uid, type }) => (type === 'deployment' ? [uid] : []))),
-    ),
-  ]
-    .sort()
-    .slice(0, EXPORT_PAGE);
+  return useQuery({
+    queryKey: ['audit', w, 'choices'],
+    queryFn: ({ signal }) => answered(api.GET('/v1/audit/choices', { signal })),
+    staleTime: MINUTE_MS,
+  });
+}
+
+/** Changes that a request made in a deployment: undefined while they are read, null when its newest history has none. */
+export function useRequestChanges(deployment: string | undefined, request: string | null) {
+  const { w } = useParams({ from: '/o/$w' });
+  const found = useQuery({
+    queryKey: ['audit', w, 'changes', deployment, request],
+    queryFn: async ({ signal }) => {
+      const params = { path: { deployment_id: deployment! }, query: { limit: EXPORT_PAGE } };
+      const { resources } = await answered(api.GET('/v2/deployments/{deployment_id}/history', { params, signal }));
+      const own = resources.filter(({ request_id }) => request_id === request);
+      return own.length === 0 ? null : own.reverse().flatMap(({ changes }) => changes);
+    },
+    enabled: deployment !== undefined && request !== null,
+    retry: false,
+  });
+  return found.data;
+}
+
+/** The names of deployments, by their ids. */
+export function useDeploymentNames(resources: readonly Entry['resources'][number][]): ReadonlyMap<string, string> {
+  const { w } = useParams({ from: '/o/$w' });
+  const deployments = resources.flatMap(({ uid, type }) => (type === 'deployment' ? [uid] : []));
+  const ids = [...new Set(deployments)].sort().slice(0, EXPORT_PAGE);
   const found = useQuery({
     queryKey: ['deployments', w, 'names', ids],
     queryFn: ({ signal }) =>

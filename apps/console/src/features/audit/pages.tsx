@@ -1,16 +1,28 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Schemas } from '../../api/client';
 import { ApiError } from '../../api/errors';
 import { merged, useAddress } from '../../ui/address';
+import { Changes } from '../../ui/changes';
 import { ErrorPage } from '../../ui/error-page';
-import { Filters, Pick, Typed } from '../../ui/form';
+import { Filters, Pick } from '../../ui/form';
 import { middle } from '../../ui/format';
 import { List, More, Nothing } from '../../ui/list';
-import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { Button, Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import { save } from '../../ui/save';
 import css from './audit.module.css';
-import { type Entry, exported, FILTERS, SINCE, useDeploymentNames, useEntries } from './data';
+import {
+  type Entry,
+  exported,
+  FILTERS,
+  SINCE,
+  useChoices,
+  useDeploymentNames,
+  useEntries,
+  useRequestChanges,
+} from './data';
+import { folded, spoken, thingOf, type Told, verbOf } from './sentences';
 
 const OUTCOMES = { '': 'Done and refused', success: 'Done', refused: 'Refused only' };
 const TIMES = {
@@ -25,7 +37,9 @@ export function AuditPage() {
   const [saving, setSaving] = useState<'no' | 'yes' | Error>('no');
   const log = useEntries(search);
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
-  const names = useDeploymentNames(entries);
+  const choices = useChoices().data;
+  const things = choices?.resources.map(({ id: uid, type }) => ({ uid, type })) ?? [];
+  const names = useDeploymentNames([...entries.flatMap(({ resources }) => resources), ...things]);
   const filtered = [...FILTERS, 'since' as const].some((name) => search[name]);
   const filter = (name: string, how?: 'replace') => (value: string) =>
     change({ [name]: value || undefined, entry: undefined }, how);
@@ -51,6 +65,9 @@ export function AuditPage() {
             {saving === 'yes' ? 'Exporting …' : 'Export'}
           </Button>
           <Copy text={command(search)}>Copy as command</Copy>
+          <a className={css.verify} href="/v1/audit/keys" download="keys.json">
+            Keep the keys
+          </a>
           <Verify />
         </>
       }
@@ -58,16 +75,33 @@ export function AuditPage() {
       <Filters>
         <Pick label="Since" value={search.since ?? ''} onChange={filter('since')} options={TIMES} />
         <Pick label="Outcome" value={search.outcome ?? ''} onChange={filter('outcome')} options={OUTCOMES} />
-        <Typed
-          label="Operations"
-          main
-          placeholder="Operations, as delete_deployment"
-          value={search.operations ?? ''}
-          onChange={filter('operations', 'replace')}
+        <Pick
+          label="Person"
+          value={search.actor ?? ''}
+          onChange={filter('actor')}
+          options={chosen('Anybody', search.actor, choices?.actors.flatMap(personOf) ?? [])}
         />
-        <Typed label="Resource id" value={search.resource_id ?? ''} onChange={filter('resource_id', 'replace')} />
-        <Typed label="Request id" value={search.request_id ?? ''} onChange={filter('request_id', 'replace')} />
-        {search.actor && <span className={css.chip}>one key</span>}
+        <Pick
+          label="Thing"
+          value={search.resource_id ?? ''}
+          onChange={filter('resource_id')}
+          options={chosen(
+            'Anything',
+            search.resource_id,
+            choices?.resources.map(({ id, type }) => [id, names.get(id) ?? thingOf({ uid: id, type })] as const) ?? [],
+          )}
+        />
+        <Pick
+          label="Operation"
+          value={search.operations ?? ''}
+          onChange={filter('operations')}
+          options={chosen(
+            'Any operation',
+            search.operations,
+            choices?.operations.map(({ operation }) => [operation, spoken(operation)] as const) ?? [],
+          )}
+        />
+        {search.request_id && <span className={css.chip}>one request</span>}
         {filtered && (
           <Button kind="quiet" onClick={drop}>
             Drop all filters
@@ -95,70 +129,102 @@ function Verify() {
   );
 }
 
-function Entries({
-  entries,
-  names,
-  old,
-}: {
-  entries: readonly Entry[];
-  names: ReadonlyMap<string, string>;
-  old: boolean;
-}) {
+/** Choices of a filter; what the address asks for is among them. */
+function chosen(any: string, now: string | undefined, choices: readonly (readonly [string, string])[]) {
+  return { '': any, ...(now && { [now]: now }), ...Object.fromEntries(choices) };
+}
+
+function personOf({ id, name }: Schemas['AuditActor']): [string, string][] {
+  return isKey(id) ? [[id, who({ name, credential_uid: id })]] : [];
+}
+
+interface EntriesProps {
+  readonly entries: readonly Entry[];
+  readonly names: ReadonlyMap<string, string>;
+  readonly old: boolean;
+}
+
+function Entries({ entries, names, old }: EntriesProps) {
   const { search } = useAddress();
   return (
     <List
       label="Audit log"
-      items={entries}
+      items={folded(entries)}
       old={old}
-      keyOf={({ metadata }) => metadata.uid}
+      keyOf={({ first }) => first.metadata.uid}
       columns={[
-        { title: 'Time (UTC)', cell: ({ time }) => <span className={css.time}>{clock(time)}</span> },
+        { title: 'When', cell: ({ first }) => <Time at={new Date(first.time).toISOString()} /> },
+        { title: 'What happened', kind: 'name', cell: (told) => <Sentence told={told} names={names} /> },
         {
-          title: 'Who',
-          cell: ({ actor: { user } }) =>
-            user.credential_uid ? (
-              <Link
-                className={css.link}
-                to="."
-                search={merged({ actor: isKey(user.credential_uid) ? user.credential_uid : undefined })}
-              >
-                <Text title={who(user)}>{middle(who(user), 32)}</Text>
-              </Link>
-            ) : (
-              <span className={css.quiet}>unknown key</span>
-            ),
+          title: 'From',
+          cell: ({ first }) => <span className={css.quiet}>{first.src_endpoint.ip ?? '–'}</span>,
         },
         {
-          title: 'Did',
-          kind: 'name',
-          cell: (entry) => (
+          title: 'Entry',
+          kind: 'end',
+          cell: ({ first: { metadata, api } }) => (
             <Link
               to="."
               resetScroll={false}
-              search={merged({ entry: search.entry === entry.metadata.uid ? undefined : entry.metadata.uid })}
-              aria-expanded={search.entry === entry.metadata.uid}
+              search={merged({ entry: search.entry === metadata.uid ? undefined : metadata.uid })}
+              aria-expanded={search.entry === metadata.uid}
+              aria-label={`Entry: ${spoken(api.operation)}`}
             >
-              {entry.http_response.code === null ? (
-                entry.api.operation
-              ) : (
-                <Status tone="bad">{`refused ${entry.http_response.code}${entry.count > 1 ? ` × ${entry.count}` : ''}`}</Status>
-              )}
+              Entry
             </Link>
           ),
         },
-        { title: 'What', cell: (entry) => <What entry={entry} names={names} /> },
-        {
-          title: 'Why',
-          kind: 'wide',
-          cell: ({ unmapped }) => {
-            const { reason } = unmapped.original_audit_log.enrichments;
-            return reason && <Text>{reason}</Text>;
-          },
-        },
-        { title: 'From', cell: ({ src_endpoint }) => <span className={css.quiet}>{src_endpoint.ip ?? '–'}</span> },
       ]}
-      below={(entry) => entry.metadata.uid === search.entry && <Detail entry={entry} />}
+      below={(told) => told.first.metadata.uid === search.entry && <Details told={told} names={names} />}
     />
+  );
+}
+
+/** The sentence about an entry: person, action, thing and reason. */
+function Sentence({ told: { first, entries, isSignIn }, names }: { told: Told; names: ReadonlyMap<string, string> }) {
+  const { user } = first.actor;
+  const { reason } = first.unmapped.original_audit_log.enrichments;
+  const refused = first.http_response.code !== null;
+  return (
+    <span className={css.sentence}>
+      {user.credential_uid ? (
+        <Link
+          className={css.link}
+          to="."
+          search={merged({ actor: isKey(user.credential_uid) ? user.credential_uid : undefined, entry: undefined })}
+        >
+          <Text title={who(user)}>{middle(who(user), 40)}</Text>
+        </Link>
+      ) : (
+        <span className={css.quiet}>an unknown key</span>
+      )}{' '}
+      {refused ? <Status tone="bad">{verbOf(first)}</Status> : isSignIn ? 'signed in or out' : verbOf(first)}
+      {isSignIn ? (
+        entries.length > 1 && ` (${entries.length} entries)`
+      ) : (
+        <>
+          {' '}
+          <What entry={first} names={names} />
+          {entries.length > 1 && <span className={css.quiet}> and {entries.length - 1} more</span>}
+        </>
+      )}
+      {reason && (
+        <>
+          : <Text>{reason}</Text>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** All entries of a line, and what they changed. */
+function Details({ told, names }: { told: Told; names: ReadonlyMap<string, string> }) {
+  return (
+    <>
+      {told.entries.toReversed().map((entry) => (
+        <Detail key={entry.metadata.uid} entry={entry} names={names} isOne={told.entries.length === 1} />
+      ))}
+    </>
   );
 }
 
@@ -185,22 +251,30 @@ function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string, strin
       </Link>
     );
   }
-  return (
-    <span title={first.uid}>
-      {first.type ?? 'resource'} <code>{first.uid.slice(0, 8)}</code>
-      {more}
-    </span>
-  );
+  return <span title={first.uid}>{thingOf(first) + more}</span>;
 }
 
-function Detail({ entry }: { entry: Entry }) {
+interface DetailProps {
+  readonly entry: Entry;
+  readonly names: ReadonlyMap<string, string>;
+  readonly isOne: boolean;
+}
+
+function Detail({ entry, names, isOne }: DetailProps) {
   const { w } = useParams({ from: '/o/$w' });
   const { uid, http_method, url } = entry.http_request;
   const deployment = entry.resources.find(({ type }) => type === 'deployment');
+  const changes = useRequestChanges(deployment?.uid, uid);
   const json = JSON.stringify(entry, null, 2);
   return (
     <div className={css.detail}>
       <p className={css.facts}>
+        <span className={css.time}>{clock(entry.time)} UTC</span>
+        {!isOne && (
+          <span>
+            {verbOf(entry)} <What entry={entry} names={names} />
+          </span>
+        )}
         {http_method !== '' && (
           <code>
             <Text>{`${http_method} ${url.path}`}</Text>
@@ -217,13 +291,14 @@ function Detail({ entry }: { entry: Entry }) {
             params={{ w, deployment: deployment.uid }}
             search={{ tab: 'history' }}
           >
-            History of the deployment, with what changed
+            History of the deployment
           </Link>
         )}
         <Copy kind="quiet" text={json}>
           Copy JSON
         </Copy>
       </p>
+      {changes && <Changes changes={changes} none="Nothing that has a value of its own." />}
       <details>
         <summary>As OCSF</summary>
         <pre tabIndex={0}>

@@ -82,7 +82,7 @@ export function BisectPanel({ deployment, revisions, query, onRollBack }: PanelP
       {found?.next && (
         <div className={css.attempt}>
           <div>
-            <b>Try {revisionName(found.next)}</b> <Artefact config={found.next.source_revision_config} />
+            <b>Try {revisionName(found.next)}</b> <Artefact of={found.next} />
             {found.next.reason && (
               <p className={css.quiet}>
                 <Text>{found.next.reason}</Text>

@@ -5,9 +5,12 @@ import { answered, answeredWhole, api } from '../../api/client';
 import type { Parameters } from '../../ui/address';
 
 const HEALTH_MS = 15_000;
+const METRICS_MS = 60_000;
 /** After a change of a deployment its health is read again so much later. */
 const SOON_MS = [1000, 3000, 8000];
 export const PAGE = 50;
+/** Each deployment is read with the sentence that says how it is. */
+const STANDING = 'standing' as const;
 const HISTORY_PAGE = 100;
 
 /** The filters of the list, which are the parameters of the API. */
@@ -32,7 +35,13 @@ export function useWorkspace(): string {
 export function useDeployments(search: Parameters) {
   const w = useWorkspace();
   const given = FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
-  const query = { ...Object.fromEntries(given), offset: Number(search.offset ?? 0) || 0, limit: PAGE, count: true };
+  const query = {
+    ...Object.fromEntries(given),
+    offset: Number(search.offset ?? 0) || 0,
+    limit: PAGE,
+    count: true,
+    include: STANDING,
+  };
   return useQuery({
     queryKey: ['deployments', w, query],
     queryFn: ({ signal }) => answeredWhole(api.GET('/v2/deployments', { params: { query }, signal })),
@@ -86,8 +95,26 @@ export function useHealth(id: string, changedAt?: string) {
   return health;
 }
 
+/** Measurements of a deployment: the minutes of a day or the hours of a month. */
+export function useMetrics(id: string, period: 'minute' | 'hour') {
+  const w = useWorkspace();
+  return useQuery({
+    queryKey: ['deployment', w, id, 'metrics', period],
+    queryFn: ({ signal }) =>
+      answered(
+        api.GET('/v2/deployments/{deployment_id}/metrics', {
+          params: { path: { deployment_id: id }, query: { period } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: METRICS_MS,
+  });
+}
+
 export function readDeployment(id: string) {
-  return answeredWhole(api.GET('/v2/deployments/{deployment_id}', { params: { path: { deployment_id: id } } }));
+  const params = { path: { deployment_id: id }, query: { include: STANDING } } as const;
+  return answeredWhole(api.GET('/v2/deployments/{deployment_id}', { params }));
 }
 
 /** The revisions of a deployment, the newest first. */

@@ -61,6 +61,9 @@ export function History({ deployment, revisions, gone = false }: HistoryProps) {
           <Copy kind="quiet" text={command}>
             Copy as curl
           </Copy>
+          <a href="/v1/audit/keys" download="keys.json">
+            Keep the keys
+          </a>
           <a href={`${path}/export`} download>
             Export, signed
           </a>

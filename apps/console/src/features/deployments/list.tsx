@@ -9,20 +9,14 @@ import { middle } from '../../ui/format';
 import { List, Nothing, Pager } from '../../ui/list';
 import { Button, Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
-import { FILTERS, PAGE, useDeployments, useNamedRevisions, useWorkspace } from './data';
+import { FILTERS, PAGE, useDeployments, useWorkspace } from './data';
 import css from './deployments.module.css';
+import type { Kind } from './dialogs/new-dialog';
 import { hasPages, NotOpened, Open, useOpening } from './open';
-import {
-  artefact,
-  type Deployment,
-  deploymentTone,
-  deploymentWord,
-  NOT_DEPLOYED,
-  revisionState,
-  SOURCES,
-} from './words';
+import { artefact, type Deploying, type Deployment, NOT_DEPLOYED, revisionName, SOURCES } from './words';
 
-const DeployDialog = lateDialog(async () => (await import('./deploy-dialog')).DeployDialog);
+const NewDialog = lateDialog(async () => (await import('./dialogs/new-dialog')).NewDialog);
+const DeployDialog = lateDialog(async () => (await import('./dialogs/deploy-dialog')).DeployDialog);
 
 const STATUSES = {
   '': 'Any status',
@@ -54,14 +48,23 @@ export function DeploymentsPage() {
     change({ [name]: value || undefined, offset: undefined }, how);
   const given = Object.keys(MORE).filter((name) => search[name]);
   const drop = () => change(Object.fromEntries([...FILTERS, 'offset'].map((name) => [name, undefined])));
-  const [deploying, setDeploying] = useState(false);
+  const [deploying, setDeploying] = useState<'folder' | Kind>();
+  const close = () => setDeploying(undefined);
   return (
     <Page
       title="Deployments"
       aside={
-        <Action scope="write" onClick={() => setDeploying(true)}>
-          Deploy a folder …
-        </Action>
+        <>
+          <Action scope="write" onClick={() => setDeploying('folder')}>
+            Deploy a folder …
+          </Action>
+          <Action scope="write" onClick={() => setDeploying('image')}>
+            An image …
+          </Action>
+          <Action scope="write" onClick={() => setDeploying('repository')}>
+            A repository …
+          </Action>
+        </>
       }
     >
       <Filters>
@@ -99,19 +102,16 @@ export function DeploymentsPage() {
         (filtered ? <Nothing title="No deployment passes these filters." /> : <FirstDeployment />)}
       {items && items.length > 0 && <Deployments items={items} old={list.isPlaceholderData} />}
       {items && <Pager shown={items.length} limit={PAGE} more={list.data!.more} total={list.data!.body.total} />}
-      <Suspense>{deploying && <DeployDialog onClose={() => setDeploying(false)} />}</Suspense>
+      <Suspense>
+        {deploying === 'folder' && <DeployDialog onClose={close} />}
+        {deploying !== undefined && deploying !== 'folder' && <NewDialog kind={deploying} onClose={close} />}
+      </Suspense>
     </Page>
   );
 }
 
 function Deployments({ items, old }: { items: readonly Deployment[]; old: boolean }) {
   const w = useWorkspace();
-  // The revision that runs is known to be deployed; of another one, the status tells how far it is.
-  const named = items.flatMap(({ id, latest_revision_id, active_revision_id }) =>
-    [latest_revision_id, active_revision_id].flatMap((revision) => (revision ? [{ deployment: id, revision }] : [])),
-  );
-  const unique = [...new Map(named.map((one) => [one.revision, one])).values()];
-  const revisions = useNamedRevisions(unique);
   const opening = useOpening();
   const actions = {
     title: 'Actions',
@@ -136,39 +136,14 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
         },
         {
           title: 'Status',
-          cell: ({ status, status_reason, crash_looping, executor }) => (
-            <Status tone={deploymentTone(status)} title={status_reason ?? status}>
-              {deploymentWord({ status, crash_looping }) + (executor === 'record' ? ', recorded' : '')}
+          cell: ({ standing, status, executor }) => (
+            <Status wraps tone={standing!.tone} title={status}>
+              {`${standing!.text}${executor === 'record' ? ', recorded' : ''}`}
             </Status>
           ),
         },
-        {
-          title: 'Live',
-          cell: ({ active_revision_id }) => {
-            const live = active_revision_id ? revisions.get(active_revision_id) : undefined;
-            if (!active_revision_id) return <span className={css.faint}>none yet</span>;
-            return live && <Artefact config={live.source_revision_config} />;
-          },
-        },
-        {
-          title: 'Latest revision',
-          cell: (one) => {
-            const { latest_revision_id, active_revision_id } = one;
-            if (!latest_revision_id) return <span className={css.faint}>none yet</span>;
-            const latest = revisions.get(latest_revision_id);
-            if (!latest) return undefined;
-            const live = active_revision_id ? revisions.get(active_revision_id) : undefined;
-            const { word, tone } = revisionState(latest, live, one);
-            return (
-              <span className={css.inline}>
-                <Status tone={tone} title={latest.status}>
-                  {word}
-                </Status>
-                {latest !== live && <Artefact config={latest.source_revision_config} />}
-              </span>
-            );
-          },
-        },
+        { title: 'Live', cell: ({ standing }) => <Which revision={standing!.live} /> },
+        { title: 'Latest revision', cell: ({ standing }) => <Which revision={standing!.latest} /> },
         {
           title: 'From',
           cell: ({ source, source_config }) => (
@@ -195,9 +170,19 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
   );
 }
 
+/** A revision that a sentence speaks of, by its number and its artefact. */
+function Which({ revision }: { revision: NonNullable<Deployment['standing']>['live'] }) {
+  if (!revision) return <span className={css.faint}>none yet</span>;
+  return (
+    <span className={css.inline}>
+      {revisionName(revision)} <Artefact of={revision} />
+    </span>
+  );
+}
+
 /** Artefact that a revision deploys. */
-export function Artefact({ config }: { config: Parameters<typeof artefact>[0] }) {
-  const { short, full } = artefact(config);
+export function Artefact({ of }: { of: Deploying }) {
+  const { short, full } = artefact(of);
   return (
     <span className={css.artefact} title={full}>
       <Text>{short}</Text>

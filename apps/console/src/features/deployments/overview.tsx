@@ -1,14 +1,19 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { Schemas } from '../../api/client';
 import { Action } from '../../ui/action';
+import { late, lateDialog } from '../../ui/late';
 import { List, Section } from '../../ui/list';
 import { Skeleton, Text, Time } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import { elements, useHealth, useHistory } from './data';
 import css from './deployments.module.css';
+import { FirstErrors } from './logs/first-errors';
 import { Artefact } from './list';
-import { type Control, ControlDialog } from './plans';
+import type { LogChoice } from './logs/log-lines';
+import { Opening } from './opening';
+import type { Control } from './plans';
+import { Reason } from './reason';
 import { TimeTravel } from './time-travel';
 import {
   besideState,
@@ -25,7 +30,11 @@ import {
   withNames,
 } from './words';
 
+type Health = Schemas['DeploymentHealth'];
 type Process = Schemas['ProcessHealth'];
+
+const ControlDialog = lateDialog(async () => (await import('./plans')).ControlDialog);
+const Metrics = late(async () => (await import('./metrics')).Metrics);
 
 const RECENT = 5;
 /** Executors that can stop and start what they have deployed. */
@@ -37,8 +46,12 @@ export function Overview({ deployment, revisions }: Shown) {
   const live = revisions.find(({ id }) => id === deployment.active_revision_id);
   return (
     <>
+      <Opening deployment={deployment} revisions={revisions} entries={elements(history)} />
+      <HealthSection deployment={deployment} revisions={revisions} />
+      <Suspense fallback={<Skeleton rows={4} />}>
+        <Metrics deployment={deployment} revisions={revisions} />
+      </Suspense>
       <TimeTravel deployment={deployment} entries={elements(history)} query={history} revisions={revisions} />
-      <Health deployment={deployment} revisions={revisions} />
       <Section
         title="Revisions"
         aside={
@@ -63,12 +76,13 @@ export function Overview({ deployment, revisions }: Shown) {
 }
 
 /** Health of the program, as the executor knows it, and the reason why the latest revision has failed or waits. */
-function Health({ deployment, revisions }: Shown) {
+function HealthSection({ deployment, revisions }: Shown) {
   const { data } = useHealth(deployment.id, deployment.updated_at);
   if (!data) return null;
   const { state, detail, latest_revision: latest, processes } = data;
   const isTakenBack = latest?.status === 'DEPLOYED' && latest.id !== data.active_revision_id;
   const reason = latest?.reason;
+  const failed = failedLog(deployment, data, isTakenBack);
   // The reason stands on a line of its own.
   const whole = reason && detail !== reason ? detail.replace(reason, '').trim() : detail;
   return (
@@ -85,9 +99,10 @@ function Health({ deployment, revisions }: Shown) {
             <Status tone={isTakenBack ? 'bad' : revisionTone(latest.status)} title={latest.status}>
               {`Latest revision: ${isTakenBack ? 'Taken back' : spoken(latest.status)}`}
             </Status>
-            <Text>{withNames(reason, revisions)}</Text>
+            <Reason text={withNames(reason, revisions)} />
           </p>
         )}
+        {failed && <FirstErrors choice={failed} />}
         {processes.length > 0 && (
           <List
             label="Processes"
@@ -109,6 +124,16 @@ function Health({ deployment, revisions }: Shown) {
   );
 }
 
+/** The log that says why something of a deployment fails; undefined while nothing does. */
+function failedLog({ id, executor }: Deployment, health: Health, isTakenBack: boolean): LogChoice | undefined {
+  const { latest_revision: latest, standing } = health;
+  if (standing.tone !== 'bad') return undefined;
+  const hasFailed = latest?.status.endsWith('_FAILED');
+  if (executor === 'local' && !hasFailed) return { deployment: id, phase: 'run' };
+  if (!latest || !(hasFailed || isTakenBack)) return undefined;
+  return { deployment: id, revision: latest.id, phase: latest.status === 'BUILD_FAILED' ? 'build' : 'deploy' };
+}
+
 /** Stops, starts and restarts what runs, where the executor can do that. */
 function Controls({ deployment }: { deployment: Deployment }) {
   const [action, setAction] = useState<Control>();
@@ -124,7 +149,9 @@ function Controls({ deployment }: { deployment: Deployment }) {
           {one} …
         </Action>
       ))}
-      {action && <ControlDialog deployment={deployment} action={action} onClose={() => setAction(undefined)} />}
+      <Suspense>
+        {action && <ControlDialog deployment={deployment} action={action} onClose={() => setAction(undefined)} />}
+      </Suspense>
     </>
   );
 }
@@ -143,7 +170,7 @@ function Recent({ revision, live, deployment }: { revision: Revision; live?: Rev
       <Status tone={tone} title={revision.status}>
         {word}
       </Status>
-      <Artefact config={revision.source_revision_config} />
+      <Artefact of={revision} />
       <span className={css.reason}>{cause && <Text>{cause}</Text>}</span>
       <span className={css.by}>
         <Text>{makerOf(revision)}</Text>

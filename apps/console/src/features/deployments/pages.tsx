@@ -9,19 +9,19 @@ import { late, lateDialog } from '../../ui/late';
 import { Tabs } from '../../ui/list';
 import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
-import { elements, useDeployment, useRevisions, useWorkspace } from './data';
+import { elements, useDeployment, useHealth, useRevisions, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { Artefact, DeploymentsPage } from './list';
 import { hasPages, NotOpened, Open, useOpening } from './open';
-import { deploymentTone, deploymentWord, revisionName, revisionState, type Shown } from './words';
+import { revisionName, type Shown } from './words';
 
 export { DeploymentsPage };
 
 // The tabs come when they are looked at.
-const ChangeDialog = lateDialog(async () => (await import('./change-dialog')).ChangeDialog);
-const DeployDialog = lateDialog(async () => (await import('./deploy-dialog')).DeployDialog);
+const ChangeDialog = lateDialog(async () => (await import('./dialogs/change-dialog')).ChangeDialog);
+const DeployDialog = lateDialog(async () => (await import('./dialogs/deploy-dialog')).DeployDialog);
 const History = late(async () => (await import('./history-tab')).History);
-const Logs = late(async () => (await import('./logs')).Logs);
+const Logs = late(async () => (await import('./logs/logs')).Logs);
 const Overview = late(async () => (await import('./overview')).Overview);
 const Revisions = late(async () => (await import('./revisions')).Revisions);
 const Secrets = late(async () => (await import('./secrets')).Secrets);
@@ -141,31 +141,24 @@ function TracesLink({ deployment }: Pick<Shown, 'deployment'>) {
   );
 }
 
-/** The running revision, and the one that is under way. */
+/** The deployment in one sentence, and the revisions that it speaks of. */
 function Now({ deployment, revisions }: Shown) {
-  const { status, active_revision_id, latest_revision_id, source_config } = deployment;
-  const live = revisions.find(({ id }) => id === active_revision_id);
-  const latest = revisions.find(({ id }) => id === latest_revision_id);
+  const { id, status, source_config, executor } = deployment;
+  const { live, latest, ...told } = deployment.standing!;
+  // A look at what runs says more than what was reported last.
+  const { text, tone } = useHealth(id, deployment.updated_at).data?.standing ?? told;
   const opening = useOpening();
+  const whole = (one: typeof live) => revisions.find(({ id }) => id === one?.id) ?? one;
   return (
     <div className={css.now}>
-      <Status tone={deploymentTone(status)} title={deployment.status_reason ?? status}>
-        {deploymentWord(deployment)}
+      <Status wraps tone={tone} title={status}>
+        {text}
       </Status>
-      {deployment.executor === 'record' && <span className={css.faint}>recorded, nothing is run</span>}
-      {deployment.stopped && <span className={css.faint}>stopped</span>}
-      {live && (
+      {executor === 'record' && <span className={css.faint}>recorded, nothing is run</span>}
+      {live && <Artefact of={whole(live)!} />}
+      {latest && latest.id !== live?.id && (
         <span>
-          <span className={css.faint}>live</span> {revisionName(live)} <Artefact config={live.source_revision_config} />
-        </span>
-      )}
-      {latest && latest !== live && (
-        <span className={css.inline}>
-          <span className={css.faint}>latest</span> {revisionName(latest)}
-          <Status tone={revisionState(latest, live, deployment).tone} title={latest.status}>
-            {revisionState(latest, live, deployment).word}
-          </Status>
-          <Artefact config={latest.source_revision_config} />
+          <span className={css.faint}>latest</span> {revisionName(latest)} <Artefact of={whole(latest)!} />
         </span>
       )}
       {source_config.custom_url && (
@@ -178,7 +171,7 @@ function Now({ deployment, revisions }: Shown) {
         </span>
       )}
       <TracesLink deployment={deployment} />
-      <NotOpened id={deployment.id} opening={opening} />
+      <NotOpened id={id} opening={opening} />
     </div>
   );
 }

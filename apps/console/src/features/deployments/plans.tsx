@@ -109,7 +109,7 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
   return (
     <Dialog title={`${action} ${revisionName(revision)} — plan`} onClose={onClose}>
       <p className={css.lead}>
-        Deploys <b>{artefact(revision.source_revision_config).full}</b> again.
+        Deploys <b>{artefact(revision).full}</b> again.
         {!isGood && ` It has never run well (${revisionState(revision, live, deployment).word.toLowerCase()}).`}
         {latest && !again && ` Against ${revisionName(latest)}, the latest revision:`}
       </p>

@@ -9,10 +9,12 @@ import { Pick } from '../../ui/form';
 import { List, More, Nothing } from '../../ui/list';
 import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
 import { Status } from '../../ui/status';
+import { Commits } from './commits';
 import { useDifference, useHealth, type useRevisions } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
 import { InterruptDialog, RollBackDialog } from './plans';
+import { Reason } from './reason';
 import {
   causeOf,
   hasRun,
@@ -90,7 +92,7 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
               );
             },
           },
-          { title: 'Deploys', cell: ({ source_revision_config }) => <Artefact config={source_revision_config} /> },
+          { title: 'Deploys', cell: (revision) => <Artefact of={revision} /> },
           {
             title: 'Why',
             kind: 'wide',
@@ -122,7 +124,7 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
                   )}
                   {ended && (
                     <div className={css.quiet}>
-                      <Text>{withNames(ended, revisions)}</Text>
+                      <Reason text={withNames(ended, revisions)} />
                     </div>
                   )}
                 </>
@@ -241,6 +243,10 @@ function Difference({ deployment, revision, revisions, other, onOther }: Differe
     (one) => one?.source_revision_config.source_tarball_path,
   );
   const haveSources = source && earlier && source !== earlier;
+  const [commit, earlierCommit] = [revision, revisions.find(({ id }) => id === from)].map(
+    (one) => one?.source_revision_config.repo_commit_sha,
+  );
+  const haveCommits = commit && earlierCommit && commit !== earlierCommit;
   // The files say more than the paths of two archives.
   const settings = difference.data?.changes.filter(({ member }) => !haveSources || !member.endsWith(TARBALL));
   const options = Object.fromEntries(
@@ -260,6 +266,7 @@ function Difference({ deployment, revision, revisions, other, onOther }: Differe
       {settings && (!haveSources || settings.length > 0) && (
         <Changes changes={settings} none="They deploy the same with the same settings." />
       )}
+      {haveCommits && <Commits deployment={deployment} from={from} to={revision.id} />}
       {haveSources && (
         <Suspense fallback={<Skeleton rows={3} />}>
           <SourceDifference deployment={deployment} from={from} to={revision.id} />

@@ -3,8 +3,8 @@ import { Button, Copy, Text } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import { useDeployment, useHealth, useNamedRevisions, useRefresh } from './data';
 import css from './deployments.module.css';
-import { useLogLines } from './log-lines';
-import { Lines } from './logs';
+import { useLogLines } from './logs/log-lines';
+import { Lines } from './logs/lines';
 import { hasPages, NotOpened, Open, useOpening } from './open';
 import { isUnderWay, revisionTone, spoken } from './words';
 

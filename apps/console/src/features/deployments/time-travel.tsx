@@ -205,7 +205,7 @@ function State({ deployment }: { deployment: Deployment }) {
   return (
     <Facts
       facts={{
-        Deploys: <Text>{artefact(source_revision_config).full}</Text>,
+        Deploys: <Text>{artefact({ source_revision_config }).full}</Text>,
         Status: deploymentWord(deployment),
         ...Object.fromEntries(
           spec.map(([member, value]) => [

@@ -1,4 +1,4 @@
-import { besideState, causeOf, deploymentWord, hasRun, makerOf, revisionState, withNames } from './words';
+import { besideState, causeOf, deploymentWord, hasRun, lastHealthy, makerOf, revisionState, withNames } from './words';
 
 const READY = { status: 'READY' } as const;
 
@@ -28,6 +28,13 @@ it('says that a deployment crash loops, and nothing of it for other reasons', ()
 it('offers only revisions that have run well to go back to', () => {
   const failed = { ...first!, status: 'BUILD_FAILED' as const };
   expect([first!, second!, third!, failed].map((one) => hasRun(one, second))).toEqual([true, true, false, false]);
+});
+
+it('goes back to the newest revision that ran well for an hour, and not to the one that has trouble', () => {
+  const ran = [60, 7200, 3599, 3600].map((healthy_seconds, index) => ({ ...first!, id: `${index}`, healthy_seconds }));
+  const at = (status: 'READY' | 'UNKNOWN', active_revision_id: string) =>
+    lastHealthy({ status, active_revision_id }, ran as unknown as Parameters<typeof lastHealthy>[1])?.id;
+  expect([at('READY', '1'), at('UNKNOWN', '1'), at('UNKNOWN', '0')]).toEqual(['1', '3', '1']);
 });
 
 it('says a state once, and calls revisions by their numbers', () => {

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/client';
+import { bytes } from '../../ui/format';
 import type { Tone } from '../../ui/status';
 
 export type Deployment = Schemas['Deployment'];
@@ -12,12 +13,6 @@ export interface Shown {
   readonly revisions: readonly Revision[];
 }
 
-const DEPLOYMENT_TONES: Readonly<Record<string, Tone>> = {
-  READY: 'ok',
-  AWAITING_DATABASE: 'idle',
-  AWAITING_DELETE: 'busy',
-  UNKNOWN: 'bad',
-};
 const REVISION_TONES: Readonly<Record<string, Tone>> = {
   DEPLOYED: 'ok',
   CREATE_FAILED: 'bad',
@@ -29,10 +24,6 @@ const REVISION_TONES: Readonly<Record<string, Tone>> = {
   QUEUED: 'idle',
 };
 const ENDED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED'];
-
-export function deploymentTone(status: string): Tone {
-  return DEPLOYMENT_TONES[status] ?? 'idle';
-}
 
 /** Words for a status: `AWAITING_DATABASE` means not deployed yet, and a deployment that crash loops is `UNKNOWN`. */
 export function deploymentWord({ status, crash_looping }: Pick<Deployment, 'status' | 'crash_looping'>): string {
@@ -101,6 +92,18 @@ export function hasRun(revision: NumberedRevision, live: NumberedRevision | unde
   return revision.status === 'DEPLOYED' && !(live && isTakenBack(revision, live));
 }
 
+const HEALTHY_SECONDS = 3600;
+
+/** The newest revision that ran well for an hour; another one than the active one while that has trouble. */
+export function lastHealthy(
+  { status, active_revision_id }: Pick<Deployment, 'status' | 'active_revision_id'>,
+  revisions: readonly Revision[],
+): Revision | undefined {
+  return revisions.find(({ id, healthy_seconds: seconds }) => {
+    return (seconds ?? 0) >= HEALTHY_SECONDS && (status !== 'UNKNOWN' || id !== active_revision_id);
+  });
+}
+
 /** True when a revision is still to change by itself. */
 export function isUnderWay(status: string): boolean {
   return !ENDED.includes(status);
@@ -120,9 +123,12 @@ export const SOURCES: Readonly<Record<string, string>> = {
   internal_template: 'Template',
 };
 
-/** Artefact of a revision, in short and in full: the tag of an image, a branch with its commit, an upload. */
-export function artefact(config: Revision['source_revision_config']): { short: string; full: string } {
-  const { image_uri, repo_ref, repo_commit_sha, source_tarball_path } = config;
+/** A revision, or a deployment, as far as it says what it deploys. */
+export type Deploying = Pick<Revision, 'source_revision_config' | 'upload'>;
+
+/** Artefact of a revision, in short and in full: the tag of an image, a branch with its commit, an upload by its digest. */
+export function artefact({ source_revision_config, upload }: Deploying): { short: string; full: string } {
+  const { image_uri, repo_ref, repo_commit_sha, source_tarball_path } = source_revision_config;
   if (image_uri) {
     const last = image_uri.slice(image_uri.lastIndexOf('/') + 1);
     const [, tag] = /[:@]([^:@/]+)$/.exec(last) ?? [];
@@ -133,9 +139,18 @@ export function artefact(config: Revision['source_revision_config']): { short: s
     const full = repo_commit_sha ? `${repo_ref} @ ${repo_commit_sha}` : repo_ref;
     return { short: repo_ref.replace(/^refs\/(heads|tags)\//, '') + commit, full };
   }
+  if (upload?.sha256) {
+    const { sha256, bytes: size, issued_at } = upload;
+    const at = issued_at ? ` on ${issued_at.slice(0, 16).replace('T', ' ')} UTC` : '';
+    const by = `uploaded by ${actorOf(upload)}`;
+    return {
+      short: `source ${sha256.slice(0, 7)} by ${actorOf(upload)}`,
+      full: `source ${sha256}${size === null ? '' : `, ${bytes(size)}`}, ${by}${at}`,
+    };
+  }
   if (source_tarball_path) {
-    const upload = source_tarball_path.slice(source_tarball_path.lastIndexOf('/') + 1).replace(/\.tar\.gz$/, '');
-    return { short: 'uploaded source', full: `uploaded source ${upload}` };
+    const name = source_tarball_path.slice(source_tarball_path.lastIndexOf('/') + 1).replace(/\.tar\.gz$/, '');
+    return { short: 'uploaded source', full: `uploaded source ${name}` };
   }
   return { short: '–', full: 'nothing to deploy yet' };
 }

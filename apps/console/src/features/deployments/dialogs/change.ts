@@ -1,5 +1,5 @@
-import type { MemberChange } from '../../ui/changes';
-import type { Deployment } from './words';
+import type { MemberChange } from '../../../ui/changes';
+import type { Deployment } from '../words';
 
 /** Members of a deployment that can be changed, by their paths, such as `source_config.resource_spec.cpu`. */
 export type Draft = Readonly<Record<string, unknown>>;

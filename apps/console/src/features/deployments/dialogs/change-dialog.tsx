@@ -1,21 +1,22 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { answered, api, type Schemas } from '../../api/client';
-import { useEnded } from '../../api/held';
-import { Changes, type MemberChange } from '../../ui/changes';
-import { Dialog } from '../../ui/dialog';
-import { Form, Reason, SecretInput, TextArea, TextField } from '../../ui/form';
-import { Button, Text } from '../../ui/parts';
+import { answered, api, type Schemas } from '../../../api/client';
+import { useEnded } from '../../../api/held';
+import { Changes, type MemberChange } from '../../../ui/changes';
+import { Dialog } from '../../../ui/dialog';
+import { Choice, Form, Reason, TextArea, TextField } from '../../../ui/form';
+import { Text } from '../../../ui/parts';
 import { changesBetween, type Draft, draftOf, flat, nested, patchOf, rebased } from './change';
-import { readDeployment, useRefresh, writeHeaders } from './data';
-import css from './deployments.module.css';
-import { isStale, Plan } from './plans';
-import type { Deployment, Shown } from './words';
+import { readDeployment, useRefresh, writeHeaders } from '../data';
+import css from '../deployments.module.css';
+import { isStale, Plan } from '../plans';
+import { type SecretDraft, SecretFields } from './secret-fields';
+import { artefact, type Deployment, type Revision, revisionName, type Shown } from '../words';
 
 interface Member {
   readonly member: string;
   readonly label: string;
-  readonly kind: 'text' | 'number' | 'check';
+  readonly kind: 'text' | 'number' | 'check' | 'upload';
 }
 
 const CONFIG = 'source_config.';
@@ -31,7 +32,7 @@ const BY_SOURCE: Readonly<Record<string, readonly Member[]>> = {
   codehost: BUILT,
   external_container: IMAGE,
   internal_container: IMAGE,
-  internal_source: [{ member: `${REVISION}source_tarball_path`, label: 'Path of the uploaded source', kind: 'text' }],
+  internal_source: [{ member: `${REVISION}source_tarball_path`, label: 'Uploaded source', kind: 'upload' }],
 };
 const COMMON: readonly Member[] = [
   { member: `${CONFIG}custom_url`, label: 'Address at which users reach it', kind: 'text' },
@@ -46,12 +47,6 @@ const LABELS = Object.fromEntries(
 );
 /** Stands for the stored value of a secret. */
 const KEPT = '********';
-
-interface SecretDraft {
-  readonly name: string;
-  /** Undefined keeps the stored value. */
-  readonly value?: string;
-}
 
 interface Planned {
   readonly body: Record<string, unknown>;
@@ -71,7 +66,7 @@ interface ChangeProps extends Shown {
 }
 
 /** Changes a deployment: a form, then its plan, then the change itself, on top of what others changed meanwhile. */
-export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }: ChangeProps) {
+export function ChangeDialog({ deployment, etag, revisions, secretsOnly = false, onClose }: ChangeProps) {
   const [base, setBase] = useState({ deployment, etag });
   const [draft, setDraft] = useState<Draft>(() => draftOf(deployment));
   const [fields, setSecrets] = useState<readonly SecretDraft[]>(() => secretsAtFirst(deployment, secretsOnly));
@@ -173,6 +168,7 @@ export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }:
                 key={one.member}
                 {...one}
                 value={draft[one.member]}
+                revisions={revisions}
                 onChange={(value) => set(one.member, value)}
               />
             ))}
@@ -185,12 +181,24 @@ export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }:
   );
 }
 
-function MemberField({
-  label,
-  kind,
-  value,
-  onChange,
-}: Member & { value: unknown; onChange: (value: unknown) => void }) {
+interface FieldProps extends Member {
+  readonly value: unknown;
+  readonly revisions: readonly Revision[];
+  readonly onChange: (value: unknown) => void;
+}
+
+function MemberField({ label, kind, value, revisions, onChange }: FieldProps) {
+  if (kind === 'upload') {
+    const options = uploadsOf(revisions, typeof value === 'string' ? value : '');
+    return (
+      <Choice
+        label={label}
+        value={typeof value === 'string' ? value : ''}
+        options={options}
+        onChange={(event) => onChange(event.target.value || undefined)}
+      />
+    );
+  }
   if (kind === 'check') {
     return (
       <label className={css.check}>
@@ -214,46 +222,15 @@ function MemberField({
   );
 }
 
-/** The secrets by name. A stored value is never shown; another one is written, and not shown again. */
-function SecretFields({
-  secrets,
-  onChange,
-}: {
-  secrets: readonly SecretDraft[];
-  onChange: (secrets: readonly SecretDraft[]) => void;
-}) {
-  const set = (at: number, secret: SecretDraft) => onChange(secrets.map((one, index) => (index === at ? secret : one)));
-  return (
-    <fieldset className={css.secretFields}>
-      <legend>Secrets</legend>
-      {secrets.map((secret, at) => (
-        <div key={at}>
-          <input
-            aria-label="Name of the secret"
-            placeholder="NAME"
-            value={secret.name}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => set(at, { ...secret, name: event.target.value })}
-          />
-          <SecretInput
-            aria-label={`New value of ${secret.name || 'the secret'}`}
-            placeholder="unchanged"
-            value={secret.value ?? ''}
-            onChange={(event) => set(at, { ...secret, value: event.target.value || undefined })}
-          />
-          <Button
-            kind="quiet"
-            aria-label={`Remove ${secret.name || 'this secret'}`}
-            onClick={() => onChange(secrets.filter((_, index) => index !== at))}
-          >
-            ✕
-          </Button>
-        </div>
-      ))}
-      <Button onClick={() => onChange([...secrets, { name: '' }])}>Add a secret</Button>
-    </fieldset>
-  );
+/** The sources that revisions have, by their paths: the newest revision of each names it. */
+function uploadsOf(revisions: readonly Revision[], now: string): Record<string, string> {
+  const uploads: Record<string, string> = now === '' ? { '': 'None yet: deploy a folder' } : {};
+  for (const revision of revisions) {
+    const { source_tarball_path: path } = revision.source_revision_config;
+    if (path) uploads[path] ??= `${revisionName(revision)}: ${artefact(revision).short}`;
+  }
+  if (now !== '') uploads[now] ??= 'The present one';
+  return uploads;
 }
 
 function Everything({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { sourceFiles as filesOfCommandLine } from '../../../../cli/src/deployments/source-folder';
+import { sourceFiles as filesOfCommandLine } from '../../../../../cli/src/deployments/source-folder';
 import { pack } from './pack';
 import { chosenFolder, type Entry, sourceFiles } from './source-files';
 

@@ -1,4 +1,4 @@
-import { type LeftOut, SourceRules } from '../../../../cli/src/deployments/source-rules';
+import { type LeftOut, SourceRules } from '../../../../../cli/src/deployments/source-rules';
 
 /** A file or a folder that was chosen in the browser; one of the two members is there. */
 export interface Entry {

@@ -1,5 +1,5 @@
 import { changesBetween, draftOf, flat, nested, patchOf, rebased } from './change';
-import type { Deployment } from './words';
+import type { Deployment } from '../words';
 
 const IMAGE = 'source_revision_config.image_uri';
 const CPU = 'source_config.resource_spec.cpu';

@@ -1,21 +1,21 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, useState } from 'react';
-import { answered, answeredWhole, api, upload } from '../../api/client';
-import { late } from '../../ui/late';
-import { Dialog } from '../../ui/dialog';
-import { Drop, Drops } from '../../ui/drop';
-import { Form, Reason, TextField } from '../../ui/form';
-import { bytes, whole } from '../../ui/format';
-import { Skeleton, Text } from '../../ui/parts';
-import { useWorkspace, writeHeaders } from './data';
-import css from './deployments.module.css';
+import { answered, answeredWhole, api, upload } from '../../../api/client';
+import { late } from '../../../ui/late';
+import { Dialog } from '../../../ui/dialog';
+import { Drop, Drops } from '../../../ui/drop';
+import { Form, Reason, TextField } from '../../../ui/form';
+import { bytes, whole } from '../../../ui/format';
+import { Skeleton, Text } from '../../../ui/parts';
+import { useWorkspace, writeHeaders } from '../data';
+import css from '../deployments.module.css';
 import { MOST_PACKED, pack } from './pack';
 import { chosenFolder, droppedEntry, type Entry, sourceFiles, type SourceFiles } from './source-files';
-import type { Deployment } from './words';
+import type { Deployment } from '../words';
 
 // It brings what a page of logs needs.
-const Rollout = late(async () => (await import('./rollout')).Rollout);
+const Rollout = late(async () => (await import('../rollout')).Rollout);
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 /** Labels of the fields, by the members of the requests. */

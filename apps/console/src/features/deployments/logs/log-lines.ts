@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { answered, api, type Schemas } from '../../api/client';
+import { answered, api, type Schemas } from '../../../api/client';
 
 export type LogLine = Schemas['LogLine'];
 type LogsRequest = Schemas['LogsRequest'];
@@ -18,7 +18,8 @@ export interface LogChoice {
   readonly query?: string;
 }
 
-function read(
+/** A page of the lines of a log. */
+export function readLog(
   { deployment, revision, phase, level, query }: LogChoice,
   page: Partial<LogsRequest>,
   signal?: AbortSignal,
@@ -58,7 +59,7 @@ const NONE: Lines = { lines: [], older: true, before: 0 };
 /** The end of a log, what comes before it on demand, and what is added to it while `follow` is set. */
 export function useLogLines(choice: LogChoice, follow: boolean, from?: string) {
   const { deployment, revision, phase, level, query } = choice;
-  const key = [deployment, revision, phase, level, query].join('\n');
+  const key = [deployment, revision, phase, level, query, from].join('\n');
   const [found, setFound] = useState<Lines & { key?: string }>(NONE);
   const [error, setError] = useState<Error>();
   const fetching = useRef(false);
@@ -71,8 +72,14 @@ export function useLogLines(choice: LogChoice, follow: boolean, from?: string) {
     const stop = new AbortController();
     setError(undefined);
     const until = from === undefined ? undefined : String(BigInt(from) + 1n);
-    read(choice, { order: 'desc', ...(until !== undefined && { offset: until }) }, stop.signal).then(
-      ({ logs }) => setFound({ key, lines: logs.reverse(), older: logs.length === PAGE, before: 0 }),
+    const newest = readLog(choice, { order: 'desc', ...(until !== undefined && { offset: until }) }, stop.signal);
+    // What comes after a line says what became of it.
+    const after = from === undefined ? undefined : readLog(choice, { order: 'asc', offset: from }, stop.signal);
+    Promise.all([newest, after]).then(
+      ([{ logs }, later]) => {
+        const lines = [...logs.reverse(), ...(later?.logs ?? [])];
+        setFound({ key, lines, older: logs.length === PAGE, before: 0 });
+      },
       (problem: Error) => !stop.signal.aborted && setError(problem),
     );
     return () => stop.abort();
@@ -87,7 +94,7 @@ export function useLogLines(choice: LogChoice, follow: boolean, from?: string) {
       let wait = FOLLOW_MS;
       try {
         const newest = latest.current.lines.at(-1)?.id;
-        const { logs } = await read(
+        const { logs } = await readLog(
           choice,
           { order: 'asc', ...(newest !== undefined && { offset: newest }) },
           stop.signal,
@@ -115,7 +122,7 @@ export function useLogLines(choice: LogChoice, follow: boolean, from?: string) {
     if (fetching.current || !older || !first) return;
     fetching.current = true;
     try {
-      const { logs } = await read(choice, { order: 'desc', offset: first.id });
+      const { logs } = await readLog(choice, { order: 'desc', offset: first.id });
       setFound((old) =>
         old.key === key
           ? {
@@ -141,7 +148,7 @@ export async function wholeLog(choice: LogChoice): Promise<string> {
   const all: string[] = [];
   let offset: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const { logs, next_offset } = await read(choice, { order: 'asc', ...(offset !== undefined && { offset }) });
+    const { logs, next_offset } = await readLog(choice, { order: 'asc', ...(offset !== undefined && { offset }) });
     for (const { timestamp, level, message } of logs) all.push(`${timestamp} ${level} ${message}\n`);
     if (logs.length < PAGE || next_offset === null) break;
     offset = next_offset;

@@ -1,0 +1,97 @@
+import type { Entry } from './data';
+
+/** Entries that one request, or several sign-ins in a row, made: they are one line. */
+export interface Told {
+  /** The entry that began it: what followed from it is in the others. */
+  readonly first: Entry;
+  readonly entries: readonly Entry[];
+  readonly isSignIn: boolean;
+}
+
+const SIGN_IN = /^(?:create_console_(?:session|code)|console_(?:session|code)_used|delete_console_session)$/;
+
+/** The entries, the newest first, folded by request; sign-ins of one key that follow each other are one line. */
+export function folded(entries: readonly Entry[]): Told[] {
+  const found: Entry[][] = [];
+  for (const entry of entries) {
+    const last = found.at(-1);
+    if (last && isTogether(last.at(-1)!, entry)) last.push(entry);
+    else found.push([entry]);
+  }
+  return found.map((all) => ({ first: all.at(-1)!, entries: all, isSignIn: isSignIn(all[0]!) }));
+}
+
+function isTogether(newer: Entry, older: Entry): boolean {
+  const [one, other] = [newer, older].map(({ actor }) => actor.user.credential_uid);
+  if (one !== other || newer.http_response.code !== null || older.http_response.code !== null) return false;
+  if (isSignIn(newer) && isSignIn(older)) return true;
+  return newer.http_request.uid !== null && newer.http_request.uid === older.http_request.uid;
+}
+
+function isSignIn({ api }: Entry): boolean {
+  return SIGN_IN.test(api.operation);
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  create: 'created',
+  register: 'added',
+  update: 'changed',
+  delete: 'deleted',
+  read: 'read',
+  share: 'shared',
+  unshare: 'took back the share of',
+  suspend: 'suspended',
+  resume: 'resumed',
+  run: 'ran',
+  end: 'ended',
+  fill: 'filled',
+  rename: 'renamed',
+};
+/** Verbs by the last part of the path of a request, where that says more than the operation. */
+const BY_PATH: Readonly<Record<string, string>> = {
+  redeploy: 'rolled back',
+  interrupt: 'interrupted a revision of',
+  stop: 'stopped',
+  start: 'started',
+  restart: 'restarted',
+  tags: 'tagged',
+  reveal: 'read a secret of',
+  commands: 'ran a command beside',
+};
+const NOUNS: Readonly<Record<string, string>> = {
+  apiKey: 'API key',
+  consoleSession: 'session',
+  consoleCode: 'sign-in link',
+  integration: 'code host',
+  oauthProvider: 'OAuth provider',
+  oauthToken: 'OAuth token',
+  comparativeExperiment: 'comparative experiment',
+};
+
+/** The verb of the sentence about an entry; `thing` says what stands behind it when nothing has a name. */
+export function verbOf({ api, http_request, http_response, count }: Entry): string {
+  if (http_response.code !== null) return `was refused ${http_response.code}${count > 1 ? ` × ${count}` : ''}`;
+  const last = /\/([a-z-]+)$/.exec(http_request.url.path)?.[1];
+  const said = last === undefined ? undefined : BY_PATH[last];
+  if (said && api.operation !== 'create_upload_path') return said;
+  const [verb = '', ...rest] = api.operation.split('_');
+  if (api.operation === 'read_secrets') return 'read secrets of';
+  if (api.operation === 'create_upload_path') return 'asked to upload a source for';
+  return VERBS[verb] ?? [verb, ...rest].join(' ');
+}
+
+/** A thing without a name of its own: `the dataset 0198c1f0`. */
+export function thingOf({ type, uid }: Entry['resources'][number]): string {
+  return `the ${nounOf(type)} ${uid.slice(0, 8)}`;
+}
+
+export function nounOf(type: string | null): string {
+  const words = (type ?? 'thing').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+  return NOUNS[type ?? ''] ?? words;
+}
+
+/** An operation as a person reads it in a list of choices: `delete_deployment` as `Delete deployment`. */
+export function spoken(operation: string): string {
+  const words = operation.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
