@@ -1,14 +1,17 @@
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useAddress } from '../../../ui/address';
 import { Filters, Pick, Typed } from '../../../ui/form';
+import { late } from '../../../ui/late';
 import { Button, Problem, Skeleton } from '../../../ui/parts';
 import { save } from '../../../ui/save';
 import { useShortcuts } from '../../../ui/shortcuts';
-import { Histogram } from './log-histogram';
 import { Lines } from './lines';
 import { type LogChoice, readLog, useLogLines, wholeLog } from './log-lines';
 import css from './logs.module.css';
 import { isUnderWay, revisionName, type Shown, spoken } from '../words';
+
+/** It comes after the lines, which are what a reader waits for. */
+const Histogram = late(async () => (await import('./log-histogram')).Histogram);
 
 const LEVELS = {
   '': 'All levels',
@@ -126,7 +129,9 @@ export function Logs({ deployment, revisions }: Shown) {
               : `This revision has printed nothing ${choice.phase === 'build' ? 'while it was built' : 'yet'}.`}
         </p>
       )}
-      <Histogram choice={choice} onLine={go} />
+      <Suspense>
+        <Histogram choice={choice} onLine={go} />
+      </Suspense>
       {log.lines.length > 0 && (
         <Lines
           key={place}
