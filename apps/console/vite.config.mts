@@ -24,7 +24,14 @@ const TRACES = {
 /** The same for the pages of deployments. */
 const DEPLOYMENTS = {
   name: 'deployments',
-  test: /features[\\/]deployments[\\/](words|open|deployments\.module)/,
+  test: /features[\\/]deployments[\\/](words|open|reason|logs[\\/]ansi|deployments\.module)/,
+  minShareCount: 2,
+};
+
+/** What some pages use, and is too small for a request of its own. */
+const SMALL = {
+  name: 'small',
+  test: /ui[\\/]demo-offer|api[\\/]project-links|useQueries/,
   minShareCount: 2,
 };
 
@@ -108,7 +115,7 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { output: { codeSplitting: { groups: [SHARED, TRACES, DEPLOYMENTS] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [SHARED, TRACES, DEPLOYMENTS, SMALL] } } },
   },
   server: { proxy: Object.fromEntries(['/api', '/v1', '/v2'].map((path) => [path, { target: service }])) },
 });

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { answered, answeredWhole, api } from '../../api/client';
 import type { Parameters } from '../../ui/address';
 
@@ -87,8 +87,11 @@ export function useHealth(id: string, changedAt?: string) {
     refetchInterval: HEALTH_MS,
   });
   const { refetch } = health;
+  const known = useRef(changedAt);
   // The executor does what was asked for, such as a stop, a little after the deployment has changed.
   useEffect(() => {
+    if (known.current === changedAt) return undefined;
+    known.current = changedAt;
     const timers = SOON_MS.map((ms) => setTimeout(() => void refetch({ cancelRefetch: false }), ms));
     return () => timers.forEach(clearTimeout);
   }, [changedAt, refetch]);

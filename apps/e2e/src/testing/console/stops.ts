@@ -327,11 +327,11 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
     },
     audit: {
       path: () => 'audit',
-      shows: 'delete_deployment',
+      shows: 'deleted',
       steps: {
         entry: {
           open: async (page) => {
-            await page.getByRole('link', { name: 'delete_deployment' }).first().click();
+            await page.getByRole('link', { name: 'Entry: Delete deployment' }).first().click();
             await page.getByText('As OCSF').click();
           },
         },
