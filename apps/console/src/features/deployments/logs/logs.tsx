@@ -3,7 +3,6 @@ import { useAddress } from '../../../ui/address';
 import { Filters, Pick, Typed } from '../../../ui/form';
 import { late } from '../../../ui/late';
 import { Button, Problem, Skeleton } from '../../../ui/parts';
-import { save } from '../../../ui/save';
 import { useShortcuts } from '../../../ui/shortcuts';
 import { Lines } from './lines';
 import { type LogChoice, readLog, useLogLines, wholeLog } from './log-lines';
@@ -74,7 +73,10 @@ export function Logs({ deployment, revisions }: Shown) {
     ...Object.fromEntries(revisions.map((one) => [one.id, `${revisionName(one)} · ${spoken(one.status)}`])),
     [EVERY]: 'All revisions',
   };
-  const download = async () => save(`${deployment.name}-${choice.phase}.log`, await wholeLog(choice));
+  const download = async () => {
+    const [{ save }, text] = await Promise.all([import('../../../ui/save'), wholeLog(choice)]);
+    save(`${deployment.name}-${choice.phase}.log`, text);
+  };
   return (
     <>
       <Filters>
