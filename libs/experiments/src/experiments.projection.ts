@@ -28,6 +28,7 @@ import {
   settleFeedback,
   TraceCounts,
   updateRow,
+  USAGE_MEMBERS,
   workspaceOf,
 } from '@fairlead/runs';
 import {
@@ -224,6 +225,7 @@ async function applyRunsPersisted(event: Recorded<RunsPersisted>, tx: PoolClient
   const changes = {
     ...{ persisted: true, run_count, latency_p50, latency_p99, error_rate, last_run_start_time },
     ...{ feedback_stats: feedback_stats ?? '{}', session_feedback_stats: session_feedback_stats ?? '{}' },
+    ...Object.fromEntries(USAGE_MEMBERS.map((name) => [name, statistics[name]])),
   };
   if ((await updateRow(tx, 'sessions', event, changes)) === 0) return;
   const tenant = await workspaceOf(tx, event, 'sessions');

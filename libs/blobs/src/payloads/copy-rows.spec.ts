@@ -59,6 +59,25 @@ describe('rows in the binary format of COPY', () => {
     );
   });
 
+  it('have decimals of any size and precision', async () => {
+    const texts = ['0', '7', '10000', '12345678', '9007199254740991', '1000000000000', '0.1', '0.00012', '1234.56789'];
+    texts.push('100000000.00000001', '1e-7', '1.25e-12', '1e+21', '0.0');
+    const rows = new CopyRows();
+    for (const text of [...texts, null]) rows.row(1).decimal(text);
+    await database.pool.query('create table decimals (place serial, given numeric)');
+    await transaction(database.pool, (client) =>
+      copyAtOnce(client, [{ statement: 'copy decimals (given) from stdin (format binary)', bytes: rows.finish() }]),
+    );
+    const { rows: stored } = await database.pool.query<{ given: string | null; same: boolean }>(
+      `select d.given::text as given, d.given is not distinct from t.text::numeric
+         and scale(d.given) is not distinct from scale(t.text::numeric) as same
+       from decimals d join unnest($1::text[]) with ordinality t (text, place) using (place) order by place`,
+      [[...texts, null]],
+    );
+    expect(stored.filter(({ same }) => !same)).toEqual([]);
+    expect(stored).toHaveLength(texts.length + 1);
+  });
+
   it('are others after they have been cleared, in the same memory', async () => {
     const rows = new CopyRows();
     const fill = (from: number, count: number) => {

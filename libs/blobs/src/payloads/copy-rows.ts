@@ -78,6 +78,19 @@ export class CopyRows {
     return this;
   }
 
+  /** numeric, from a decimal text without a sign, such as `12.5` or `1e-7`. */
+  decimal(text: string | null): this {
+    if (text === null) return this.null();
+    const { groups, weight, scale } = base10000(text);
+    this.reserve(12 + 2 * groups.length);
+    this.int32(8 + 2 * groups.length);
+    for (const value of [groups.length, weight, 0, scale, ...groups]) {
+      this.bytes[this.used++] = value >>> 8;
+      this.bytes[this.used++] = value;
+    }
+    return this;
+  }
+
   integer(value: number): this {
     this.reserve(8);
     this.int32(4);
@@ -121,6 +134,26 @@ export class CopyRows {
     this.bytes.copy(larger, 0, 0, this.used);
     this.bytes = larger;
   }
+}
+
+/** The groups of four digits that PostgreSQL keeps of a numeric, the place of the first one, and the digits after the point. */
+function base10000(text: string): { groups: number[]; weight: number; scale: number } {
+  const [mantissa = '', exponent = '0'] = text.split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const point = whole.length + Number(exponent);
+  const digits = '0'.repeat(Math.max(0, -point)) + (whole + fraction).padEnd(point, '0');
+  const before = Math.max(0, point);
+  const scale = digits.length - before;
+  const first = Math.ceil(before / 4);
+  const padded = digits.padStart(digits.length + first * 4 - before, '0');
+  const groups = (padded + '0'.repeat(-padded.length & 3)).match(/.{4}/g)!.map(Number);
+  const from = groups.findIndex((group) => group > 0);
+  if (from < 0) return { groups: [], weight: 0, scale };
+  return {
+    groups: groups.slice(from, groups.findLastIndex((group) => group > 0) + 1),
+    weight: first - 1 - from,
+    scale,
+  };
 }
 
 /** The bytes of the only field of every row that `COPY … TO STDOUT (FORMAT binary)` sends, in pieces as they come. */

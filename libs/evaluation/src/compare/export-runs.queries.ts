@@ -181,9 +181,8 @@ async function* filled(
   }
 }
 
-/** For uploaded runs, tokens and costs are read from what was sent. */
+/** Tokens and costs of runs that an earlier version stored for an upload are read from what was sent. */
 function withUsage<T extends Omit<ExportedRun, 'feedback'>>(run: T): T {
   if (run.total_tokens !== null || run.total_cost !== null) return run;
-  const usage = usageOf({ outputs: run.outputs ?? undefined, extra: run.extra ?? undefined });
-  return { ...run, ...usage };
+  return { ...run, ...usageOf(run) };
 }

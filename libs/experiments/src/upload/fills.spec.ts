@@ -36,12 +36,16 @@ describe('a fill', () => {
   });
 
   it('keeps the run that it replaced, with its feedback, among the replaced runs', async () => {
-    const broken = failed(0, { evaluation_scores: [scored('judge', 0, 1)], actual_outputs: { partly: true } });
+    const outputs = { partly: true, usage_metadata: { total_tokens: 7 } };
+    const broken = failed(0, { evaluation_scores: [scored('judge', 0, 1)], actual_outputs: outputs });
     const one = await uploaded([broken, numbered(1)]);
     const [before] = await runsOf(one.id);
+    expect(await session(one.id)).toMatchObject({ total_tokens: 7 });
     const given = await post('/api/v1/feedback', { run_id: before!.id, key: 'seen', score: 0.5 });
-    await fill(one.id, filling(one, [again(broken)]));
+    const filled = { ...again(broken), actual_outputs: { usage_metadata: { total_tokens: 9 } } };
+    await fill(one.id, filling(one, [filled]));
     await service.settled();
+    expect(await session(one.id)).toMatchObject({ total_tokens: 9 });
     const [after] = await runsOf(one.id);
     expect(after!.id).not.toBe(before!.id);
     const { json } = await service.get(`/api/v1/runs/${String(before!.id)}`);
@@ -50,7 +54,8 @@ describe('a fill', () => {
       session_id: one.id,
       reference_example_id: broken.row_id,
       inputs: { question: 0 },
-      outputs: { partly: true },
+      outputs,
+      total_tokens: 7,
       error: 'timed out',
       replaced_by: after!.id,
       replaced_at: expect.any(String),

@@ -4,7 +4,7 @@ import type { RunAttachment } from '../run/run-change';
 import type { RunsReceived } from '../session/experiment';
 import { deleteLeftRuns } from '../session/session-rows.queries';
 import type { TraceCounts } from '../counts/trace-counts.projection';
-import { USAGE_MEMBERS } from '../run/run-usage';
+import { USAGE_MEMBERS } from '../common/run-usage';
 import { countedBytes, type MergedRun, mergedRuns } from './merged-runs';
 
 /** SQL: values of a new run for which none was sent. */

@@ -1,6 +1,6 @@
 import type { RunAttachment, RunChange } from '../run/run-change';
 import { bytesOfRuns } from '../run/run-bytes';
-import { type Usage, usageOf } from '../run/run-usage';
+import { type Usage, usageOf } from '../common/run-usage';
 
 /** All changes of one run in an event, as one. */
 export interface MergedRun {

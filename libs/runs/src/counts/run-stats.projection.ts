@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { latencyOf } from '../common/sql';
 import { lockStored, storeFeedbackStats } from '../feedback/feedback.projection';
-import { type Usage, USAGE_MEMBERS } from '../run/run-usage';
+import { type Usage, USAGE_MEMBERS } from '../common/run-usage';
 import { latencyIn } from './latency-buckets';
 import { recount } from './recounts.store';
 import type { TraceCounts } from './trace-counts.projection';

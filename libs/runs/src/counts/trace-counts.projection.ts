@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { latencyOf } from '../common/sql';
-import { counted, says, USAGE_MEMBERS } from '../run/run-usage';
+import { counted, says, USAGE_MEMBERS } from '../common/run-usage';
 import { bucketOf, NO_LATENCY } from './latency-buckets';
 
 /** Columns with the number of runs that say each usage: a sum over none is unknown, not 0. */

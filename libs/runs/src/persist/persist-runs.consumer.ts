@@ -1,14 +1,5 @@
 import { inRing, PayloadStore } from '@fairlead/blobs';
-import {
-  EventStore,
-  handle,
-  idOf,
-  Inapplicable,
-  load,
-  MAX_APPEND_BYTES,
-  type Projection,
-  type Recorded,
-} from '@fairlead/eventing';
+import { EventStore, handle, idOf, Inapplicable, load, type Projection, type Recorded } from '@fairlead/eventing';
 import { transaction } from '@fairlead/postgres';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
@@ -21,7 +12,6 @@ import {
   type RunStatistics,
   sessionStream,
 } from '../session/experiment';
-import { sessionFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { refreshFeedbackStats, setAsideFeedback, settleFeedback } from '../feedback/feedback.projection';
 import { tellUploadedFeedback } from '../feedback/uploaded-feedback.commands';
 import { JsonScanner } from '../bodies/json-scanner';
@@ -33,11 +23,10 @@ import { analyseFilled } from './planner.queries';
 import { requireOwnDataset } from '../session/own-dataset.queries';
 import { deleteRows } from '../session/session-rows.queries';
 import { NamedDatasets } from './named-datasets';
+import { computeStatistics, refreshUsage } from './upload-statistics.queries';
 
 /** Blocks of a body, 256 KiB each, whose rows are stored at once. */
 const BATCH_BLOCKS = 4;
-/** Within an event they are JSON in JSON, which can double their size. */
-const MOST_STATISTICS_BYTES = MAX_APPEND_BYTES / 3;
 /** Limits for a body that has been checked: none. */
 const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 
@@ -101,12 +90,14 @@ export class PersistRuns implements Projection {
     const { tenant, traceparent } = event.metadata;
     const metadata = { tenant, traceparent, actor: 'system:persist-runs' };
     const after = await handle(this.store, experimentModel, event.stream, persist(statistics, number), metadata);
-    // Stored anew, under statistics that were recorded long ago: feedback given since counts as well.
+    // Stored anew, under statistics that were recorded long ago: feedback given since counts as well, and usage, of which
+    // earlier versions recorded nothing.
     if (after.events.length === 0) {
       await transaction(this.pool, async (tx) => {
         await settleFeedback(tx, tenant!, idOf(event.stream));
         await applyFeedbackChanges(tx, tenant!, idOf(event.stream));
         await refreshFeedbackStats(tx, tenant!, idOf(event.stream));
+        await refreshUsage(tx, tenant!, idOf(event.stream));
       });
     }
     if (after.state?.removed) await this.forget(tenant!, idOf(event.stream), event.data.dataset.id);
@@ -233,24 +224,4 @@ async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise
 async function store(writer: RunWriter, rows: PreparedRows, summary: readonly Buffer[]): Promise<void> {
   if (rows.rows.length > 0) await writer.store(rows);
   if (summary.length > 0) await writer.storeSummary(summary);
-}
-
-async function computeStatistics(
-  client: PoolClient,
-  { tenant, experiment, dataset }: UploadFacts,
-): Promise<RunStatistics> {
-  const { rows } = await client.query<Omit<RunStatistics, 'feedback_stats' | 'session_feedback_stats'>>(
-    `select count(*)::int as run_count,
-       percentile_cont(0.5) within group (order by extract(epoch from end_time - start_time)::float8) as latency_p50,
-       percentile_cont(0.99) within group (order by extract(epoch from end_time - start_time)::float8) as latency_p99,
-       avg((status = 'error')::int)::float8 as error_rate,
-       to_char(max(start_time) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') as last_run_start_time,
-       (select count(*)::int from examples where dataset_id = $2 and tenant_id = $3 and valid_to is null)
-         as example_count
-     from runs where session_id = $1 and tenant_id = $3`,
-    [experiment, dataset, tenant],
-  );
-  const feedback = await sessionFeedbackStatistics(client, tenant, experiment);
-  const fits = Buffer.byteLength(feedback.runs) + Buffer.byteLength(feedback.session) < MOST_STATISTICS_BYTES;
-  return { ...rows[0]!, ...(fits && { feedback_stats: feedback.runs, session_feedback_stats: feedback.session }) };
 }

@@ -77,6 +77,43 @@ describe('a few seconds after an upload', () => {
     expect(json.last_session_start_time).toContain('2026-01-01T00:00:00');
   });
 
+  it('what its rows say of their usage can be read, each once, and what none says stays null', async () => {
+    const used = (members: Row) => ({ usage_metadata: members });
+    const body = experiment({}, [
+      row({ actual_outputs: used({ input_tokens: 10, output_tokens: 5, input_cost: 0.1, total_cost: 1e-7 }) }),
+      row({ run_metadata: used({ total_tokens: 100, total_cost: '0.25' }), error: 'late' }),
+      row({ actual_outputs: { a: 'usage_metadata' }, run_metadata: { m: 1 } }),
+      row(),
+    ]);
+    const { status, json } = await service.upload(body);
+    expect(status).toBe(200);
+    const nothing = { ...{ prompt_tokens: null, completion_tokens: null }, prompt_cost: null, completion_cost: null };
+    expect(json.experiment).toMatchObject({ ...nothing, total_tokens: null, total_cost: null });
+    await service.settled();
+    const { id, reference_dataset_id: dataset } = json.experiment;
+    const sums = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 115, completion_cost: null };
+    const whole = { ...sums, prompt_cost: '0.1', total_cost: '0.2500001' };
+    expect(await session(id)).toMatchObject(whole);
+    expect((await service.get(`/v1/experiments?dataset_id=${dataset}`)).json.resources).toMatchObject([whole]);
+    const runs = await runsOf(id);
+    const read = await Promise.all(runs.map(async (run) => (await service.get(`/api/v1/runs/${String(run.id)}`)).json));
+    expect(read).toMatchObject([
+      { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, prompt_cost: '0.1', total_cost: '0.0000001' },
+      { ...nothing, total_tokens: 100, total_cost: '0.25' },
+      { ...nothing, total_tokens: null, total_cost: null },
+      { ...nothing, total_tokens: null, total_cost: null },
+    ]);
+    // An event of an earlier version has no usage: it comes from the runs when these are stored anew.
+    const usage = 'prompt_tokens, completion_tokens, total_tokens, prompt_cost, completion_cost, total_cost';
+    await service.pool.query(`update sessions set (${usage}) = (select ${usage} from runs where false) where id = $1`, [
+      id,
+    ]);
+    await service.app.get(PersistRuns, { strict: false }).handle(await service.store.read(`experiment-${id}`), {
+      query: () => Promise.resolve(),
+    } as unknown as PoolClient);
+    expect(await session(id)).toMatchObject(whole);
+  });
+
   it('its runs can be read, as the specification has them', async () => {
     const given = row({ run_name: 'mine', error: 'it "broke"\n', actual_outputs: { a: 1 }, run_metadata: { m: 1 } });
     const body = experiment({}, [given, row()]);

@@ -3,6 +3,7 @@ import { CopyRows, encodedFields, uuidBytes } from '@fairlead/blobs';
 import { copyAtOnce } from '@fairlead/postgres';
 import type { PoolClient } from 'pg';
 import { exampleId, numberedIds } from '../common/ids';
+import { usageInBytes, USAGE_MEMBERS } from '../common/run-usage';
 import type { NumberedPlace } from './fill-targets.queries';
 import { readRow, readScore, type StoredRow, type StoredScore } from '../bodies/stored-row';
 
@@ -48,7 +49,7 @@ interface Current {
 const EXAMPLES =
   'examples (id, dataset_id, tenant_id, valid_from, created_at, sequence, name, inputs, outputs, metadata)';
 const RUNS = `runs (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time, end_time,
-  status, error, inputs, outputs, extra, row_number)`;
+  status, error, inputs, outputs, extra, row_number, ${USAGE_MEMBERS.join(', ')})`;
 const FEEDBACK = `feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction, source_type,
   source_metadata, extra, created_at, modified_at, score_sent)`;
 type Ids = [Buffer, Buffer, Buffer];
@@ -58,6 +59,8 @@ const MOST_CONFIGS = 1000;
 const CHAIN = Buffer.from('chain');
 const SUCCESS = Buffer.from('success');
 const ERROR = Buffer.from('error');
+/** Fields of the usage of a run that says nothing of it: each is SQL NULL. */
+const NO_USAGE = Buffer.alloc(4 * USAGE_MEMBERS.length, 0xff);
 
 /**
  * Stores the rows of one upload as examples, runs and feedback, batch by batch, on two connections side by side.
@@ -250,7 +253,7 @@ export class RunWriter {
 
   private run(runs: CopyRows, row: StoredRow, number: number, example: Version, rowNumber = number): void {
     runs
-      .row(16)
+      .row(16 + USAGE_MEMBERS.length)
       .field(this.runId(number))
       .encoded(this.owners.run)
       .field(example.id)
@@ -265,6 +268,9 @@ export class RunWriter {
       .field(row.actualOutputs)
       .field(row.extra)
       .integer(rowNumber);
+    const usage = usageInBytes(row.actualOutputs, row.extra);
+    if (usage) for (const name of USAGE_MEMBERS) runs.decimal(usage[name] === null ? null : String(usage[name]));
+    else runs.encoded(NO_USAGE);
   }
 
   private feedback(feedback: CopyRows, score: StoredScore, number: number, run: Buffer | null): void {

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { feedbackColumns, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
 import { exampleId } from '../common/ids';
 import { array, object, text } from '../common/platform-json';
+import { USAGE_MEMBERS, usageOf } from '../common/run-usage';
 import { isoTime } from '../common/sql';
 import { answer, batches, type Sized } from '../persist/pieces';
 import { runMembers, type RunRow } from './run-json';
@@ -74,5 +75,12 @@ async function feedbackOf(pool: Pool, tenantId: string, ids: readonly string[]):
 }
 
 function members(run: ReplacedRow): Record<string, string> {
-  return { ...runMembers(run, undefined), replaced_by: text(run.replaced_by), replaced_at: text(run.replaced) };
+  const usage = usageOf(run);
+  const used = Object.fromEntries(USAGE_MEMBERS.map((name) => [name, JSON.stringify(usage[name])]));
+  return {
+    ...runMembers(run, undefined),
+    ...used,
+    replaced_by: text(run.replaced_by),
+    replaced_at: text(run.replaced),
+  };
 }

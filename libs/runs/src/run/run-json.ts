@@ -1,6 +1,6 @@
 import { array, raw, text } from '../common/platform-json';
 import { threadOf } from './run-thread';
-import type { USAGE_MEMBERS } from './run-usage';
+import type { USAGE_MEMBERS } from '../common/run-usage';
 import type { RunEntity } from './run.entity';
 
 export function appPath(tenantId: string, sessionId: string, id: string): string {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { selectedFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { number, object, pick, raw, text } from '../common/platform-json';
-import { counted, USAGE_MEMBERS, USAGE_SUMS } from './run-usage';
+import { counted, USAGE_MEMBERS, USAGE_SUMS } from '../common/run-usage';
 import { runConditions, type RunFilter } from './runs.queries';
 import { all, isoTime, latencyOf, ofSession, Parameters } from '../common/sql';
 

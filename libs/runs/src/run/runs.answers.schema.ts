@@ -20,7 +20,7 @@ import {
 } from '@fairlead/schema';
 import { feedback, feedbackStatistics } from '../feedback/feedback.answers.schema';
 import { RUN_TYPES } from './run-json';
-import { USAGE_MEMBERS } from './run-usage';
+import { USAGE_MEMBERS } from '../common/run-usage';
 import { UNKNOWN_STATS } from './run-stats.queries';
 
 const status = literal(['success', 'error', 'pending']);

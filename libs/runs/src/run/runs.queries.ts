@@ -7,7 +7,7 @@ import { object, nulled, text } from '../common/platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
 import { attachmentUrls, type AttachmentLinks } from '../persist/attachments.service';
 import { ALWAYS_SHOWN, leftOutMember, NEVER_NULL, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
-import { runUsage, USAGE_MEMBERS } from './run-usage';
+import { runUsage, USAGE_MEMBERS } from '../common/run-usage';
 import { boundedVocabulary, runInputs, runVocabulary } from './runs-vocabulary';
 import { all, isoTime, ofSession, Parameters } from '../common/sql';
 

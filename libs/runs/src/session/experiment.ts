@@ -1,4 +1,5 @@
 import { type Aggregate, changedMembers, type DomainEvent, type Model, streamName } from '@fairlead/eventing';
+import type { UsageTexts } from '../common/run-usage';
 import type { RunChange } from '../run/run-change';
 import { SessionNotFound } from './session.errors';
 
@@ -90,8 +91,11 @@ type SessionPatched = DomainEvent<
   }
 >;
 
-/** Statistics that are computed once when the runs of an upload have been stored. Latencies in seconds. */
-export interface RunStatistics {
+/**
+ * Statistics that are computed once when the runs of an upload have been stored. Latencies in seconds. Usage is absent in
+ * events of earlier versions.
+ */
+export interface RunStatistics extends Partial<UsageTexts> {
   readonly run_count: number;
   readonly latency_p50: number | null;
   readonly latency_p99: number | null;

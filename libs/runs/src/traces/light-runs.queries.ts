@@ -4,7 +4,7 @@ import { time, unquoted } from '../common/platform-json';
 import { isoTime, latencyOf } from '../common/sql';
 import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { threadOf } from '../run/run-thread';
-import { runUsage, USAGE_MEMBERS } from '../run/run-usage';
+import { runUsage, type UsageTexts } from '../common/run-usage';
 import { runInputs } from '../run/runs-vocabulary';
 
 const PREVIEW = 300;
@@ -32,9 +32,7 @@ const LIGHT = `
     join runs r on r.id = k.id and r.tenant_id = $2 cross join ${runUsage('$2')}
   order by k.place`;
 
-type Usage = Readonly<Record<(typeof USAGE_MEMBERS)[number], string | null>>;
-
-interface Row extends Usage {
+interface Row extends UsageTexts {
   readonly id: string;
   readonly trace_id: string;
   readonly parent_run_id: string | null;

@@ -17,7 +17,7 @@ import {
 } from '@fairlead/schema';
 import { oneOrMany } from '../common/reading';
 import { SCORE_FORM, scoreBound } from '../common/score-bound';
-import { USAGE_MEMBERS } from '../run/run-usage';
+import { USAGE_MEMBERS } from '../common/run-usage';
 
 const MOST_OF_TRACE = 5000;
 const MOST_VALUES = 20;

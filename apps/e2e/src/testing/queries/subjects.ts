@@ -24,13 +24,12 @@ function statusOf({ error, end }: Run): string {
 
 const USAGE = ['total', 'input', 'output'] as const;
 
-/** The tokens and the cost that a run itself says it used. What an upload says in its outputs is not read. */
+/** The tokens and the cost that a run itself says it used, live or in an upload. */
 export function usedBy({
   outputs,
-  row,
 }: Run): { total: number; input: number; output: number; cost: number | null } | undefined {
   const usage = outputs?.usage_metadata as Members | undefined;
-  if (!usage || row !== undefined) return undefined;
+  if (!usage) return undefined;
   const [total, input, output] = USAGE.map((name) => Number(usage[`${name}_tokens`] ?? 0));
   return { total: total!, input: input!, output: output!, cost: (usage.total_cost as number | undefined) ?? null };
 }

@@ -1,5 +1,4 @@
 import { memberSlices, present } from '@fairlead/blobs';
-import type { RunChange } from './run-change';
 
 export interface Usage {
   readonly prompt_tokens: number | null;
@@ -19,14 +18,20 @@ export const USAGE_MEMBERS = [
   'total_cost',
 ] as const;
 
+/** Usage as PostgreSQL gives it: decimal texts. */
+export type UsageTexts = Readonly<Record<keyof Usage, string | null>>;
+
+const NAME = Buffer.from('usage_metadata');
 /** Longer ones are no counts. */
 const MOST_BYTES = 64 * 1024;
 const MOST_COST = 1e12;
 const LEAST_COST = 1e-12;
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
-/** Tokens and costs in a change: from `usage_metadata` of the outputs, else of the metadata. */
-export function usageOf({ outputs, extra }: Pick<RunChange, 'outputs' | 'extra'>): Usage {
+type Json = string | null | undefined;
+
+/** Tokens and costs in a run or a change of one: from `usage_metadata` of the outputs, else of the metadata. */
+export function usageOf({ outputs, extra }: { readonly outputs?: Json; readonly extra?: Json }): Usage {
   const given = usageMetadata(outputs) ?? usageMetadata(memberText(extra, 'metadata')) ?? NOTHING;
   const tokens = (name: string) => count(given[`${name}_tokens`]);
   const cost = (name: string) => amount(given[`${name}_cost`]);
@@ -42,14 +47,20 @@ export function usageOf({ outputs, extra }: Pick<RunChange, 'outputs' | 'extra'>
   };
 }
 
-function usageMetadata(json: string | undefined): Readonly<Record<string, unknown>> | undefined {
+/** As {@link usageOf}, of a row whose members are bytes; null for most rows, which say nothing of it. */
+export function usageInBytes(outputs: Buffer | null, extra: Buffer | null): Usage | null {
+  const [ofOutputs, ofExtra] = [outputs, extra].map((json) => (json?.includes(NAME) ? json.toString() : undefined));
+  return ofOutputs === undefined && ofExtra === undefined ? null : usageOf({ outputs: ofOutputs, extra: ofExtra });
+}
+
+function usageMetadata(json: Json): Readonly<Record<string, unknown>> | undefined {
   const text = memberText(json, 'usage_metadata');
   if (!text?.startsWith('{') || text.length > MOST_BYTES) return undefined;
   return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 
 /** The member of an object as text; undefined when it is absent or null, and of what is no object. */
-function memberText(json: string | undefined, name: string): string | undefined {
+function memberText(json: Json, name: string): string | undefined {
   if (!json?.trimStart().startsWith('{') || !json.includes(name)) return undefined;
   return present(memberSlices(Buffer.from(json)).get(name))?.toString('utf8');
 }
@@ -76,7 +87,7 @@ function sum(one: number | null, other: number | null): number | null {
 export const says = (run: string) => `(${run}.total_tokens is not null or ${run}.total_cost is not null)`;
 
 /** SQL: the columns of a usage over runs `u`. */
-export const USAGE_SUMS = USAGE_MEMBERS.map((name) => `trim_scale(sum(u.${name}))`).join(', ');
+export const USAGE_SUMS = USAGE_MEMBERS.map((name) => `trim_scale(sum(u.${name})) as ${name}`).join(', ');
 
 /**
  * SQL: that a run `u` of the workspace says what it used, and no run above it says so already for both, as far as that is
