@@ -638,6 +638,28 @@ describe('Experiments', () => {
     expect(await fairlead(allowed)).toMatchObject({ code: 0 });
   });
 
+  it('that say what they used are listed, compared and limited by it', async () => {
+    const used = (name: string, tokens: number) => {
+      const usage = `"{""total_tokens"":${tokens},""total_cost"":0.5}"`;
+      const lines = Array.from({ length: 12 }, (_, i) => `"used ${i}",x,${usage},${i % 2}\n`);
+      return upload(name, `prompt,answer,run_metadata.usage_metadata:json,scores.even\n${lines.join('')}`);
+    };
+    await used('few.csv', 10);
+    await used('many.csv', 30);
+    expect((await fairlead('experiments get few')).out).toMatch(/used +120 tokens, cost 6\n/);
+    expect((await fairlead('experiments list --dataset numbers')).out).toMatch(/TOKENS +COST.*many .* 360 +6 /s);
+    const compare = (...more: string[]) => cli.run(['experiments', 'compare', 'few', 'many', ...more]);
+    const table = /USED BY A RUN.*tokens +few +10 +12 of 12\n +many +30 +12 of 12 +\+20 .*▼ worse +0 +12 +0\n/s;
+    expect((await compare()).out).toMatch(table);
+    const failed = await compare('--gate', 'increase(tokens)<=5', '--gate', 'average(cost)<=0.5');
+    expect([failed.code, failed.out]).toEqual([1, expect.stringContaining('increase of tokens is 20, more than 5')]);
+    expect((await compare('--gate', 'average(tokens)<=30', '--gate', 'known(tokens)>=95%')).code).toBe(0);
+    expect((await compare('--gate', 'increase(cost)>=1')).code).toBe(2);
+    const mixed = await fairlead('experiments compare good few --gate increase(cost)<=1');
+    expect([mixed.code, mixed.out]).toEqual([6, expect.stringContaining('increase of cost is not known')]);
+    for (const name of ['few', 'many']) await fairlead(`experiments delete ${name} --yes`);
+  });
+
   it('with labels are counted, compared by the values of these, held to limits and filtered', async () => {
     const graded = (name: string, good: (row: number) => boolean) =>
       upload(

@@ -70,7 +70,7 @@ export { answer, batches, pieces, type Sized } from './persist/pieces';
 export { RefusedItems } from './refused/refused-items.store';
 export { decodeCursor } from './run/run-cursor';
 export { RUN_SELECT, runMembers, type RunRow } from './run/run-json';
-export { runUsage, USAGE_MEMBERS, usageOf } from './common/run-usage';
+export { counted as countedUsage, runUsage, USAGE_MEMBERS, usageOf } from './common/run-usage';
 export { type RunEntity } from './run/run.entity';
 export { metadataOf, V2_SELECTS, type V2Select } from './run/runs-v2-json';
 export { pageV2, type Rendering, renderRowsV2, renderRunsV2 } from './run/runs-v2.queries';

@@ -106,6 +106,9 @@ export interface Session {
   readonly error_rate: number | null;
   readonly latency_p50: number | null;
   readonly latency_p99: number | null;
+  /** Tokens and cost of all runs; null where none says them. */
+  readonly total_tokens?: number | null;
+  readonly total_cost?: string | null;
   readonly feedback_stats: Readonly<Record<string, Statistics>> | null;
   /** Statistics of feedback on the experiment as a whole. */
   readonly session_feedback_stats?: Readonly<Record<string, Statistics>> | null;

@@ -7,6 +7,7 @@ import {
   EXPERIMENT_COLUMNS,
   experimentRows,
   keyTable,
+  measureTable,
   regressed,
   rowCells,
   SLICE_COLUMNS,
@@ -62,7 +63,10 @@ export function addCompare(group: Command): void {
     .option('--rows <n>', 'show so many of the worst regressions', rowCount, 5)
     .option('--find <text>', 'show the rows that hold this text in place of the worst regressions')
     .option('--only <filter>', 'show rows such as worse:KEY or C->I:KEY in place of them, repeatable', collect)
-    .option('--sort <order>', 'of these rows: regression, improvement, row, latency:<id> or difference:<id>:<key>')
+    .option(
+      '--sort <order>',
+      'of these rows: regression, improvement, row, latency:<id>, tokens:<id>, cost:<id> or difference:<id>:<key>',
+    )
     .option(
       '--gate <limit>',
       'fail (exit code 1) when this is not kept; exit code 6 when undecided; repeatable',
@@ -76,6 +80,7 @@ export function addCompare(group: Command): void {
     'experiments compare model-a model-b',
     "experiments compare model-a model-b --gate 'correct>=-0.02' --gate 'error_rate<=1%'",
     "experiments compare model-a model-b --lower-is-better cost --gate 'cost<=0.01' --json",
+    "experiments compare model-a model-b --gate 'increase(cost)<=0.001'",
     "experiments compare model-a model-b --label-values 'grade:C=1,P=0.5,I=0' --gate 'grade>=-0.02'",
     "experiments compare model-a model-b --gate 'share(grade=C)>=80%' --only 'C->I:grade'",
   );
@@ -201,14 +206,17 @@ function showComparison(
   const { out } = context;
   out.table(EXPERIMENT_COLUMNS, experimentRows(comparison, out.cell));
   const { columns, rows } = keyTable(comparison, out.cell, out.columns);
+  const used = measureTable(comparison, out.cell, out.columns);
   const tables = [
     [columns, rows],
     [WHOLE_COLUMNS, wholeRows(comparison, out.cell)],
     [CATEGORY_COLUMNS, categoryRows(comparison, out.cell)],
+    [used.columns, used.rows],
     [SLICE_COLUMNS, sliceRows(comparison, slices, out.cell)],
   ] as const;
   const filled = tables.filter(([, lines]) => lines.length > 0);
-  if (filled.every(([titles]) => titles === SLICE_COLUMNS)) out.line('\nNo scores to compare.');
+  if (filled.every(([titles]) => titles === SLICE_COLUMNS || titles === used.columns))
+    out.line('\nNo scores to compare.');
   for (const [titles, lines] of filled) {
     out.line();
     out.table(titles, lines);

@@ -52,6 +52,11 @@ export interface Comparison {
     readonly results: readonly KeyResult[];
   }[];
   /** Absent in the answer of an older service. */
+  readonly measures?: readonly {
+    readonly measure: keyof typeof MEASURES;
+    readonly results: readonly KeyResult[];
+  }[];
+  /** Absent in the answer of an older service. */
   readonly categories?: readonly {
     readonly key: string;
     readonly values: readonly string[];
@@ -151,25 +156,46 @@ export function experimentRows({ experiments }: Comparison, cell: CellOf): Cell[
   ]);
 }
 
+const MEASURES = { latency: 'seconds', tokens: 'tokens', cost: 'cost' } as const;
+
+/** A line for each measure and experiment, in the form of those of scores; none where only latencies are known. */
+export function measureTable(comparison: Comparison, cell: CellOf, room: number) {
+  const { measures = [] } = comparison;
+  const known = measures.every(({ measure }) => measure === 'latency') ? [] : measures;
+  const lines = known.map(({ measure, results }) => ({ key: MEASURES[measure], results }));
+  return resultTable('USED BY A RUN', lines, comparison, cell, room);
+}
+
+export function keyTable(comparison: Comparison, cell: CellOf, room: number) {
+  const keys = comparison.keys.map(({ key, direction, results }) => {
+    return { key: clean(key) + (direction === 'lower is better' ? ' (lower is better)' : ''), results };
+  });
+  return resultTable('SCORE', keys, comparison, cell, room);
+}
+
 /**
  * A line for each key and experiment; those that are significantly better or worse are marked. Without room for all
  * columns, the interval is left out.
  */
-export function keyTable(comparison: Comparison, cell: CellOf, room: number) {
-  const { experiments, keys } = comparison;
+function resultTable(
+  title: string,
+  keys: readonly { readonly key: string; readonly results: readonly KeyResult[] }[],
+  { experiments }: Comparison,
+  cell: CellOf,
+  room: number,
+) {
   const apart = keys.some(({ results }) => results.some(({ counts }) => notCompared(counts) > 0));
   const left = new Set([...(room < WIDE ? [INTERVAL] : []), ...(apart ? [] : [OTHER])]);
   const names = new Map(experiments.map(({ id, name }) => [id, clean(name)]));
-  const rows = keys.flatMap(({ key, direction, results }) =>
+  const rows = keys.flatMap(({ key, results }) =>
     results.map((result, index) => {
-      const lower = direction === 'lower is better' ? ' (lower is better)' : '';
-      const title = index === 0 ? cell('bold', clean(key) + lower) : '';
+      const title = index === 0 ? cell('bold', key) : '';
       const all = experiments.find(({ id }) => id === result.experiment)?.run_count ?? 0;
       return [title, names.get(result.experiment) ?? '-', ...resultCells(result, all, cell)];
     }),
   );
   return {
-    columns: KEY_COLUMNS.filter((column) => !left.has(column)),
+    columns: [{ title, whole: true }, ...KEY_COLUMNS.slice(1).filter((column) => !left.has(column))],
     rows: rows.map((row) => row.filter((_, index) => !left.has(KEY_COLUMNS[index]!))),
   };
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../api/context';
 import type { Session, Statistics } from '../api/records';
+import type { Column } from './table';
 import { clean, counted, percent, score, seconds, when } from './text';
 
 const SHOWN_SCORES = 3;
@@ -32,6 +33,7 @@ export function showExperiment(
     ...(runs === null
       ? []
       : ([['latency', `p50 ${seconds(session.latency_p50)}, p99 ${seconds(session.latency_p99)}`]] as const)),
+    ...(used(session) ? ([['used', used(session)]] as const) : []),
     ...Object.entries(session.feedback_stats ?? {}).map(
       ([key, statistics]) => [clean(key), summary(statistics, runs, repetitions?.spreads.get(key))] as const,
     ),
@@ -43,6 +45,7 @@ export function showExperiment(
 
 export function showExperiments({ out }: Context, sessions: readonly Session[]): void {
   if (sessions.length === 0) return out.note('No experiments.');
+  const isUsed = sessions.some((session) => used(session) !== '');
   out.table(
     [
       { title: 'NAME', whole: true },
@@ -50,6 +53,7 @@ export function showExperiments({ out }: Context, sessions: readonly Session[]):
       { title: 'RUNS', right: true },
       { title: 'ERRORS', right: true },
       { title: 'P50', right: true },
+      ...(isUsed ? usedColumns : []),
       { title: 'SCORES', flexible: true },
       { title: 'ID', id: true },
     ],
@@ -59,10 +63,26 @@ export function showExperiments({ out }: Context, sessions: readonly Session[]):
       session.run_count === null ? '…' : String(session.run_count),
       percent(session.error_rate),
       seconds(session.latency_p50),
+      ...(isUsed ? [String(session.total_tokens ?? '-'), cost(session.total_cost)] : []),
       scores(session),
       session.id,
     ]),
   );
+}
+
+const usedColumns: readonly Column[] = [
+  { title: 'TOKENS', right: true, spare: true },
+  { title: 'COST', right: true, spare: true },
+];
+
+/** Tokens and cost of all runs; empty where none says them. */
+function used({ total_tokens: tokens, total_cost: total }: Session): string {
+  const parts = [...(tokens == null ? [] : [`${tokens} tokens`]), ...(total == null ? [] : [`cost ${cost(total)}`])];
+  return parts.join(', ');
+}
+
+function cost(total: string | null | undefined): string {
+  return score(total == null ? null : Number(total));
 }
 
 /** Values with the number of runs that they are over, of all runs; `spread` between the runs of a row. */

@@ -1,5 +1,11 @@
 import { Usage } from '../failure';
 
+interface MeasureLimits {
+  max_mean?: number;
+  max_increase?: number;
+  min_known?: number;
+}
+
 interface KeyLimits {
   min_mean?: number;
   max_mean?: number;
@@ -12,6 +18,7 @@ interface KeyLimits {
 /** Limits that the service's gate takes beside the experiments. */
 interface Limits {
   keys: Record<string, KeyLimits>;
+  measures?: Record<string, MeasureLimits>;
   max_error_rate?: number;
   max_missing?: number;
   max_latency_p50_increase?: number;
@@ -21,6 +28,7 @@ interface Limits {
 const LIMIT = /^(.+?)\s*(>=|<=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(\s*%)?$/is;
 const OF_KEY = /^(mean|worse|difference|scored)\((.+)\)$/s;
 const OF_LABEL = /^(share|change)\(([^=]+)=(.+)\)$/s;
+const OF_MEASURE = /^(average|increase|known)\((latency|tokens|cost)\)$/;
 const WHOLE = {
   error_rate: 'max_error_rate',
   missing: 'max_missing',
@@ -45,6 +53,11 @@ Limits of --gate:
   error_rate<=1%       share of runs that failed
   missing<=0           rows that only the baseline has
   latency_p50<=0.5     seconds slower than the baseline; also latency_p99
+  average(cost)<=0.02  what a run costs on average; also of tokens and latency
+  increase(cost)<=0.01  how much more that is than in the baseline, over the
+                       rows of both
+  known(cost)>=95%     so many of the rows whose cost the baseline knows must
+                       have one; the others then leave nothing undecided
 A significant regression of any key fails the gate unless
 --allow-significant-regressions is given. When no limit is broken but not
 everything could be compared, the gate is undecided: exit code 6.`;
@@ -52,9 +65,12 @@ everything could be compared, the gate is undecided: exit code 6.`;
 /** Adds an expression of `--gate` to the ones before it. @throws Usage when it is no limit */
 export function gateOption(expression: string, before: readonly string[] = []): string[] {
   const { subject, operator } = parsed(expression);
-  const isKept = Object.hasOwn(WHOLE, subject) || OF_KEY.exec(subject)?.[1] === 'worse';
+  const [, ofMeasure] = OF_MEASURE.exec(subject) ?? [];
+  const isMost = ofMeasure === 'average' || ofMeasure === 'increase';
+  const isKept = isMost || Object.hasOwn(WHOLE, subject) || OF_KEY.exec(subject)?.[1] === 'worse';
   if (isKept) most(operator, expression);
-  if (OF_KEY.exec(subject)?.[1] === 'scored') share(operator, parsed(expression).value, expression);
+  if (ofMeasure === 'known' || OF_KEY.exec(subject)?.[1] === 'scored')
+    share(operator, parsed(expression).value, expression);
   if (OF_LABEL.exec(subject)?.[1] === 'share') part(parsed(expression).value, expression);
   return [...before, expression];
 }
@@ -79,6 +95,18 @@ export function gateLimits(expressions: readonly string[], lowerIsBetter: Readon
       most(operator, expression);
       once(limits, whole, expression);
       limits[whole] = value;
+      continue;
+    }
+    const [, ofMeasure, measure] = OF_MEASURE.exec(subject) ?? [];
+    if (ofMeasure !== undefined) {
+      const given = own((limits.measures ??= {}), measure!);
+      const member = ({ average: 'max_mean', increase: 'max_increase', known: 'min_known' } as const)[
+        ofMeasure as 'average' | 'increase' | 'known'
+      ];
+      once(given, member, expression);
+      if (member === 'min_known') share(operator, value, expression);
+      else most(operator, expression);
+      given[member] = value;
       continue;
     }
     const [, ofShare, labelled, label] = OF_LABEL.exec(subject) ?? [];

@@ -1,5 +1,11 @@
 import { preview } from '@fairlead/runs';
-import type { CategoryComparison, ExperimentScores, KeyComparison, KeyResult } from './compare.answers.schema';
+import type {
+  CategoryComparison,
+  ExperimentScores,
+  KeyComparison,
+  KeyResult,
+  MeasureComparison,
+} from './compare.answers.schema';
 import type { Comparison } from './comparisons.service';
 
 const SUMMARY_BYTES = 3900;
@@ -8,7 +14,7 @@ const NAME_BYTES = 60;
 const NAMES_BYTES = 600;
 
 export function comparisonJson(datasetId: string, comparison: Comparison) {
-  const { table, keys, categories, experimentScores, latencies, warnings } = comparison;
+  const { table, keys, measures, categories, experimentScores, latencies, warnings } = comparison;
   return {
     dataset_id: datasetId,
     baseline: table.experiments[0]!.id,
@@ -22,6 +28,7 @@ export function comparisonJson(datasetId: string, comparison: Comparison) {
       latency: latencies[index]!,
     })),
     keys,
+    measures,
     categories,
     experiment_scores: experimentScores,
     warnings,
@@ -30,7 +37,7 @@ export function comparisonJson(datasetId: string, comparison: Comparison) {
 
 /** The comparison in less than 4 KB: rounded, warnings by their codes, and as many keys as fit. */
 export function summaryJson(datasetId: string, comparison: Comparison) {
-  const { table, keys, categories, experimentScores, latencies, warnings } = comparison;
+  const { table, keys, measures, categories, experimentScores, latencies, warnings } = comparison;
   const summary = {
     dataset_id: datasetId,
     baseline: table.experiments[0]!.id,
@@ -46,6 +53,7 @@ export function summaryJson(datasetId: string, comparison: Comparison) {
     keys: [] as ReturnType<typeof shortKey>[],
     categories: [] as ReturnType<typeof shortCategory>[],
     experiment_scores: [] as ReturnType<typeof shortScores>[],
+    measures: [] as ReturnType<typeof shortMeasure>[],
     warnings: [...new Set(warnings.map(({ code }) => code))],
     omitted: 0,
   };
@@ -60,11 +68,16 @@ export function summaryJson(datasetId: string, comparison: Comparison) {
   addWhatFits(summary.keys, keys.map(shortKey));
   addWhatFits(summary.categories, categories.map(shortCategory));
   addWhatFits(summary.experiment_scores, experimentScores.map(shortScores));
+  addWhatFits(summary.measures, measures.map(shortMeasure));
   return summary;
 }
 
 function shortKey({ key, direction, results }: KeyComparison) {
   return { key: preview(key, NAME_BYTES), direction, results: results.map(shortResult) };
+}
+
+function shortMeasure({ measure, results }: MeasureComparison) {
+  return { measure, results: results.map(shortResult) };
 }
 
 function shortScores({ key, results }: ExperimentScores) {

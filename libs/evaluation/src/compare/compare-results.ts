@@ -1,6 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ExperimentScores, KeyScores, ScoreTable } from './score-table';
-import type { Direction, KeyComparison, KeyResult, LatencyResult, Test } from './compare.answers.schema';
+import { type ExperimentScores, type KeyScores, MEASURES, type ScoreTable } from './score-table';
+import type {
+  Direction,
+  KeyComparison,
+  KeyResult,
+  LatencyResult,
+  MeasureComparison,
+  Test,
+} from './compare.answers.schema';
 import { meanOf, quantile, testNumeric, testPassFail } from './comparison';
 
 export const ROW_KINDS = ['better', 'worse', 'same', 'missing', 'extra', 'errored', 'unscored'] as const;
@@ -10,18 +17,43 @@ const SIGNIFICANT = 0.05;
 /** Error, missing and the like: rows that are not compared. */
 const NOT_COMPARED = Number.NaN;
 
-/** Compares every experiment with the first one on a key. Gives way to other work in between. */
+type ColumnOf = (experiment: ExperimentScores) => KeyScores | undefined;
+const LOWER = 'lower is better';
+
+/** Compares every experiment with the first one on a key. */
 export async function compareKey(table: ScoreTable, key: string, direction: Direction): Promise<KeyComparison> {
-  const [baseline, ...others] = table.experiments;
   const kind = kindOf(table, key);
-  const results: KeyResult[] = [];
-  if (baseline) results.push(alone(baseline, key));
-  for (const other of others) {
-    await setImmediate();
-    results.push(compareScores(table, other, key, kind, direction));
-  }
+  const results = await compareColumns(table, ({ keys }) => keys.get(key), kind, direction);
   const values = table.labelValues.get(key);
   return { key, kind, direction, ...(values && { label_values: Object.fromEntries(values) }), results };
+}
+
+/** Compares every experiment with the first one on each measure that any of them has. */
+export async function compareMeasures(table: ScoreTable): Promise<MeasureComparison[]> {
+  const known = MEASURES.filter((measure) => table.experiments.some(({ measures }) => measures.has(measure)));
+  const compared: MeasureComparison[] = [];
+  for (const measure of known) {
+    const results = await compareColumns(table, ({ measures }) => measures.get(measure), 'numeric', LOWER);
+    compared.push({ measure, direction: LOWER, results });
+  }
+  return compared;
+}
+
+/** Gives way to other work in between. */
+async function compareColumns(
+  table: ScoreTable,
+  columnOf: ColumnOf,
+  kind: KeyComparison['kind'],
+  direction: Direction,
+): Promise<KeyResult[]> {
+  const [baseline, ...others] = table.experiments;
+  const results: KeyResult[] = [];
+  if (baseline) results.push(alone(baseline, columnOf));
+  for (const other of others) {
+    await setImmediate();
+    results.push(compareScores(table, other, columnOf, kind, direction));
+  }
+  return results;
 }
 
 export function kindOf({ experiments }: ScoreTable, key: string): KeyComparison['kind'] {
@@ -77,8 +109,8 @@ export function worstFirst({ rows }: ScoreTable, worst: Float64Array): Uint32Arr
   return Uint32Array.from({ length: rows }, (_, row) => row).sort((a, b) => ranks[b]! - ranks[a]! || a - b);
 }
 
-function alone(experiment: ExperimentScores, key: string): KeyResult {
-  const ofKey = experiment.keys.get(key);
+function alone(experiment: ExperimentScores, columnOf: ColumnOf): KeyResult {
+  const ofKey = columnOf(experiment);
   const means = scored(ofKey);
   const { runs = 0, scores = 0, spread } = ofKey ?? {};
   return {
@@ -94,15 +126,15 @@ function alone(experiment: ExperimentScores, key: string): KeyResult {
 function compareScores(
   table: ScoreTable,
   other: ExperimentScores,
-  key: string,
+  columnOf: ColumnOf,
   kind: KeyComparison['kind'],
   direction: Direction,
 ): KeyResult {
   const baseline = table.experiments[0]!;
-  const [before, after] = [baseline.keys.get(key)?.means, other.keys.get(key)?.means];
+  const [before, after] = [columnOf(baseline)?.means, columnOf(other)?.means];
   const counts = { rows: 0, better: 0, worse: 0, same: 0, missing: 0, extra: 0, errored: 0, unscored: 0 };
   const differences: number[] = [];
-  const higher = direction === 'higher is better';
+  const higher = direction !== LOWER;
   for (let row = 0; row < table.rows; row++) {
     const became = rowKind(baseline, other, [before, after], row, higher);
     if (!became) continue;
@@ -111,7 +143,7 @@ function compareScores(
     if (became === 'better' || became === 'worse' || became === 'same') differences.push(after![row]! - before![row]!);
   }
   const test = kind === 'pass/fail' ? testPassFail(differences) : testNumeric(Float64Array.from(differences));
-  return { ...alone(other, key), difference: meanOf(differences), test, verdict: verdictOf(test, higher), counts };
+  return { ...alone(other, columnOf), difference: meanOf(differences), test, verdict: verdictOf(test, higher), counts };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { ExampleEntity } from '@fairlead/datasets';
-import { latencyOf, preview, runInputs, type RunEntity, unquoted } from '@fairlead/runs';
+import { latencyOf, preview, runInputs, type RunEntity, runUsage, unquoted } from '@fairlead/runs';
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
 import type { Comparison, Comparisons } from './comparisons.service';
@@ -18,6 +18,9 @@ interface Cell {
   readonly runs: number;
   readonly status: string;
   readonly latency: number | null;
+  readonly tokens: number | null;
+  /** Decimal text. */
+  readonly cost: string | null;
   readonly error: string | null;
   readonly outputs: string | null;
   /** By the comparison's keys, null where there is none. */
@@ -52,6 +55,8 @@ interface RunRow extends Pick<
   'id' | 'example_id' | 'session_id' | 'status' | 'error' | 'inputs' | 'outputs'
 > {
   readonly latency: number | null;
+  readonly tokens: number | null;
+  readonly cost: string | null;
   readonly inputs_end: string | null;
   readonly outputs_end: string | null;
 }
@@ -82,10 +87,12 @@ async function readRows(
     ),
     pool.query<RunRow>(
       `select distinct on (r.session_id, r.example_id) r.id, r.example_id, r.session_id, r.status,
-         ${latencyOf('r.')} as latency, ${cut('r.error')} as error,
+         ${latencyOf('r.')} as latency, used.total_tokens::float8 as tokens, used.total_cost::text as cost,
+         ${cut('r.error')} as error,
          ${cut(runInputs('$3'))} as inputs, ${cut('r.outputs')} as outputs,
          ${endOf(runInputs('$3'))} as inputs_end, ${endOf('r.outputs')} as outputs_end
-       from runs r where r.tenant_id = $3 and r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[])
+       from runs r left join ${runUsage('$3')} on true
+       where r.tenant_id = $3 and r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[])
          and r.parent_run_id is null
        order by r.session_id, r.example_id, r.row_number, r.id`,
       [ids, table.experiments.map(({ id }) => id), tenantId],
@@ -153,6 +160,8 @@ function pageJson(
             runs: cell.runs,
             status: cell.status,
             latency_seconds: cell.latency,
+            total_tokens: cell.tokens,
+            total_cost: cell.cost,
             error_preview: preview(cell.error === null ? null : unquoted(cell.error), ERROR_BYTES),
             outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
             scores: cell.scores,

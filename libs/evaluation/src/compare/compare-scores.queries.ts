@@ -2,7 +2,7 @@ import { copiedFields } from '@fairlead/blobs';
 import { escapeLiteral, type Pool } from 'pg';
 import { to } from 'pg-copy-streams';
 import { BadRequest } from '@fairlead/schema';
-import { type ExperimentLimits, IdTable, latencyOf, storable } from '@fairlead/runs';
+import { countedUsage, type ExperimentLimits, IdTable, latencyOf, storable } from '@fairlead/runs';
 import { LABEL_CHARACTERS } from './labels';
 import type { Compared, LabelValues, ScoreTable } from './score-table';
 import { Unpacked } from './unpacked-scores';
@@ -22,6 +22,16 @@ const runsOf = (tenant: string, session: string) => `
 
 const packed = (list: string) => `int4send(coalesce(octet_length(${list}), 0)) || coalesce(${list}, '')`;
 
+/** Tokens and cost by run, in the form of scores: of a root run, what it says or what the runs below it say. */
+const usedOf = (tenant: string, session: string) => `
+  select convert_to(json_build_object('measure', measure)::text, 'UTF8') as about,
+    string_agg(uuid_send(run) || float8send(value::float8), ''::bytea) as scores, null::bytea as labels, null::bytea as structures
+  from (
+    select coalesce(u.trace_id, u.id) as run, sum(u.total_tokens) as tokens, sum(u.total_cost) as cost
+    from runs u where u.tenant_id = ${tenant} and u.session_id = ${session} and ${countedUsage(tenant)} group by 1
+  ) as used cross join lateral (values ('tokens', tokens), ('cost', cost)) as measured (measure, value)
+  where value is not null group by measure`;
+
 /**
  * Likewise scores and values by key: the JSON that tells of the key, its scores, its labels and the runs with objects or
  * lists, each after its length. They are joined here: the planner knows nothing yet of what has just been stored.
@@ -40,6 +50,7 @@ const scoresOf = (tenant: string, session: string, keys: string) => `
     where tenant_id = ${tenant} and session_id = ${session} and run_id is not null and (score is not null or value <> 'null')
       and comparative_experiment_id is null and (${keys}::text[] is null or key = any(${keys}))
     group by key collate "C"
+    union all ${usedOf(tenant, session)}
   ) as lists`;
 
 interface Wanted {
@@ -80,7 +91,8 @@ export async function loadScores(
   }
   const cells = new Map<string, number>();
   for (const [key, count] of unpacked.flatMap((one) => [...one.cells()])) cells.set(key, (cells.get(key) ?? 0) + count);
-  const unread = leftOut(cells, rows.size, unpacked.length - 1, first, limits);
+  const used = unpacked.reduce((sum, one) => sum + one.usedCells(), 0);
+  const unread = leftOut(cells, used, rows.size, unpacked.length - 1, first, limits);
   const labelled = new Set(unpacked.flatMap((one) => one.labelledKeys()));
   const labelValues = labelled.size > 0 ? await findValues([...labelled]) : new Map<string, LabelValues>();
   const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size, new Set(unread), labelValues));
@@ -90,6 +102,7 @@ export async function loadScores(
 /** Keys that are too many: what fits is filled with those of `first`, then by name. @throws BadRequest without `first` */
 function leftOut(
   cells: ReadonlyMap<string, number>,
+  used: number,
   rows: number,
   candidates: number,
   first: readonly string[] | undefined,
@@ -97,14 +110,14 @@ function leftOut(
 ): string[] {
   if (!first) {
     const all = [...cells.values()].reduce((sum, one) => sum + one, 0);
-    if (all * rows <= maxComparedCells) return [];
+    if ((all + used) * rows <= maxComparedCells) return [];
     throw new BadRequest(
       `The experiments have ${all} keys together, each for ${rows} rows, which is too much: name keys with key, or compare fewer experiments.`,
     );
   }
   const wanted = first.filter((key) => cells.has(key));
   const unread: string[] = [];
-  let [taken, pairs] = [0, 0];
+  let [taken, pairs] = [used * rows, 0];
   for (const key of new Set([...wanted, ...[...cells.keys()].sort()])) {
     taken += cells.get(key)! * rows;
     if (rows <= MOST_RESAMPLED_ROWS) pairs += candidates * rows;

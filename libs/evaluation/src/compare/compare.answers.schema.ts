@@ -16,6 +16,7 @@ import {
 } from '@fairlead/schema';
 import { feedbackStatistics } from '@fairlead/runs';
 import { judgeType } from '../row/row-runs.schema';
+import { MEASURES } from './score-table';
 
 export const direction = literal(['higher is better', 'lower is better']);
 export type Direction = Infer<typeof direction>;
@@ -157,6 +158,11 @@ const cell = object('ComparisonCell', {
   status: note(str(), 'Status of the run: `success`, `error` or `pending`.'),
   latency_seconds: note(nullable(num()), 'Latency of the run, in seconds; null until it ends.'),
   error_preview: note(nullable(str()), 'First kilobyte of the error; null without an error.'),
+  total_tokens: note(nullable(int()), 'Tokens of the run; null when it says none.'),
+  total_cost: note(
+    nullable(str()),
+    'Cost of the run, as a decimal number in the unit of the client; null when it says none.',
+  ),
   outputs_preview: note(nullable(str()), 'First kilobyte of the outputs; null without outputs.'),
   scores: note(list(nullable(num())), 'Scores in the order of `keys`; null where the row has none.'),
   labels: note(
@@ -209,6 +215,16 @@ const keyComparison = object('KeyComparison', {
   results: note(list(result), 'One result for each experiment, in the order of `experiments`.'),
 });
 export type KeyComparison = Infer<typeof keyComparison>;
+export const measure = literal(MEASURES);
+const measureComparison = object('MeasureComparison', {
+  measure: note(measure, '`latency` in seconds, `tokens` in all, or `cost` in the unit of the client, of a run.'),
+  direction: note(literal(['lower is better']), 'Which values are better.'),
+  results: note(
+    list(result),
+    'One result for each experiment, in the order of `experiments`. What is said of scores holds for the values.',
+  ),
+});
+export type MeasureComparison = Infer<typeof measureComparison>;
 const categoryComparison = object('CategoryComparison', {
   key: note(str(), 'Feedback key.'),
   kind: note(literal(['category']), 'Values that are no scores.'),
@@ -273,6 +289,10 @@ export const comparison = object('Comparison', {
   ...comparedMembers,
   experiments: note(list(comparedExperiment), 'The experiments, the baseline among them.'),
   keys: note(list(keyComparison), 'The comparison by feedback key.'),
+  measures: note(
+    list(measureComparison),
+    'The comparison of latency, tokens and cost, each where a run of any experiment has it.',
+  ),
   categories: note(
     list(categoryComparison),
     'Feedback keys with values that are no scores, such as `"friendly"`; at most 20.',
@@ -320,6 +340,10 @@ const summarizedKey = object('SummarizedKey', {
   direction: note(direction, 'Which scores are better.'),
   results: note(list(summarizedResult), 'Results of the experiments.'),
 });
+const summarizedMeasure = object('SummarizedMeasure', {
+  measure: note(measure, 'What is measured.'),
+  results: note(list(summarizedResult), 'Results of the experiments.'),
+});
 const summarizedExperiment = object('SummarizedExperiment', {
   id: note(uuid(), 'Identifier of the experiment.'),
   name: note(nullable(str()), 'Name of the experiment; null where it did not fit.'),
@@ -333,8 +357,9 @@ export const comparisonSummary = object('ComparisonSummary', {
   keys: note(list(summarizedKey), 'The comparison by feedback key, rounded.'),
   categories: note(list(summarizedCategory), 'Feedback keys with labels, rounded.'),
   experiment_scores: note(list(summarizedExperimentScore), 'Scores of the experiments as a whole, rounded.'),
+  measures: note(list(summarizedMeasure), 'Latency, tokens and cost, rounded.'),
   warnings: note(list(str()), 'What makes the comparison less sound, a sentence each.'),
-  omitted: note(int(), 'Number of keys that did not fit into the answer.'),
+  omitted: note(int(), 'Number of keys and measures that did not fit into the answer.'),
 });
 
 const distribution = object('Distribution', {

@@ -114,3 +114,126 @@ describe('Evidence that is missing', () => {
     expect(limited.reasons).toEqual(['alike: grade has labels and no scores, so its limits could not be checked.']);
   });
 });
+
+describe('Latency, tokens and cost', () => {
+  const DATE = Date.UTC(2026, 0, 1);
+  /** An experiment whose rows used so many tokens, at a cost of a thousandth each; null for a row that says nothing. */
+  async function used(name: string, tokens: readonly (number | null)[], seconds: number): Promise<string> {
+    const session = await reading.insert('sessions', rows.session(a, { reference_dataset_id: dataset, name }));
+    for (const [index, total_tokens] of tokens.entries()) {
+      const end_time = new Date(DATE + seconds * 1000).toISOString();
+      const at = { dataset_id: dataset, example_id: examples[index], row_number: index, end_time };
+      const total_cost = total_tokens === null ? null : total_tokens / 1000;
+      await reading.insert('runs', rows.run(a, session, { ...at, total_tokens, total_cost }));
+    }
+    return session;
+  }
+  const tokens = (of: (row: number) => number | null) => Array.from({ length: 30 }, (_, row) => of(row));
+  let [baseline, dear] = ['', ''];
+  beforeAll(async () => {
+    baseline = await used(
+      'few tokens',
+      tokens((row) => 100 + row),
+      1,
+    );
+    dear = await used(
+      'many tokens',
+      tokens((row) => (row === 0 ? null : 110 + row + (row % 3))),
+      3,
+    );
+  });
+  const compare = (more = '') =>
+    reading.get(`/datasets/${dataset}/compare?experiments=${baseline},${dear}&limit=2${more}`);
+
+  it('are compared like scores of which lower ones are better, each where a run has it', async () => {
+    const { json } = await compare();
+    expect(json.measures).toMatchObject([
+      {
+        measure: 'latency',
+        results: [
+          { mean: 1, scored: 30 },
+          { mean: 3, difference: 2, verdict: 'worse' },
+        ],
+      },
+      {
+        ...{ measure: 'tokens', direction: 'lower is better' },
+        results: [
+          { experiment: baseline, mean: 114.5, scored: 30, runs: 30 },
+          {
+            ...{ experiment: dear, scored: 29, runs: 29, verdict: 'worse', test: { n: 29, p: expect.any(Number) } },
+            ...{ difference: expect.closeTo(11, 1), counts: { rows: 30, worse: 29, unscored: 1 } },
+          },
+        ],
+      },
+      {
+        measure: 'cost',
+        results: [{ mean: expect.closeTo(0.1145, 6) }, { difference: expect.closeTo(0.011, 4), verdict: 'worse' }],
+      },
+    ]);
+    const summary = (await compare('&format=summary')).json;
+    expect(summary.measures).toMatchObject([{ measure: 'latency' }, { measure: 'tokens' }, { measure: 'cost' }]);
+    const plain = await experiment('no usage', all({ ok: 1 }));
+    const alone = (await reading.get(`/datasets/${dataset}/compare?experiments=${plain}`)).json;
+    expect(alone.measures.map(({ measure }: { measure: string }) => measure)).toEqual(['latency']);
+  });
+
+  it('stand with each row, and order the rows', async () => {
+    const { page } = (await compare(`&sort=cost:${dear}`)).json;
+    expect(page.rows.map((row: { cells: object[] }) => row.cells[1])).toMatchObject([
+      { total_tokens: 141, total_cost: '0.141' },
+      { total_tokens: 139, total_cost: '0.139' },
+    ]);
+    const [first] = (await compare(`&sort=tokens:${baseline}`)).json.page.rows;
+    expect(first.cells[0]).toMatchObject({ total_tokens: 129, total_cost: '0.129' });
+    expect((await compare(`&sort=money:${dear}`)).status).toBe(422);
+  });
+
+  it('of a live run are those of the runs below it, unless it says them itself', async () => {
+    const session = await used(
+      'live',
+      tokens((row) => (row === 0 ? null : 50)),
+      1,
+    );
+    const { rows: roots } = await reading.pool.query<{ id: string }>(
+      'select id from runs where session_id = $1 and row_number < 2 order by row_number',
+      [session],
+    );
+    for (const { id } of roots)
+      for (const total_tokens of [7, 8])
+        await reading.insert('runs', rows.run(a, session, { parent_run_id: id, trace_id: id, total_tokens }));
+    const { json } = await reading.get(`/datasets/${dataset}/compare?experiments=${session}`);
+    const [, ofTokens] = json.measures as { results: unknown[] }[];
+    expect(ofTokens!.results).toMatchObject([{ scored: 30, mean: (15 + 29 * 50) / 30 }]);
+  });
+
+  it('pass, fail or leave undecided a gate that limits them, and no other one', async () => {
+    const reasons = async (measures: object, candidate = dear) =>
+      (({ outcome, reasons: why }) => [outcome, ...why])(await gate(baseline, candidate, { measures, max_missing: 0 }));
+    expect(await reasons({})).toEqual(['pass']);
+    const one = '1 of 30 rows could not be compared on tokens: they have none.';
+    expect(await reasons({ tokens: { max_increase: 12 } })).toEqual(['undecided', `many tokens: ${one}`]);
+    expect(await reasons({ tokens: { max_increase: 12, min_known: 0.9 } })).toEqual(['pass']);
+    expect(await reasons({ tokens: { max_mean: 120, max_increase: 10, min_known: 0.99 } })).toEqual([
+      'fail',
+      'many tokens: the mean of tokens is 126, more than 120.',
+      'many tokens: the mean increase of tokens is 11.03, more than 10.',
+      'many tokens: 29 of 30 rows have tokens, less than 99 %.',
+    ]);
+    expect(await reasons({ latency: { max_increase: 1 } })).toEqual([
+      'fail',
+      'many tokens: the mean increase of latency is 2, more than 1.',
+    ]);
+    const silent = await used(
+      'silent',
+      tokens(() => null),
+      1,
+    );
+    expect(await reasons({ cost: { max_mean: 1 } }, silent)).toEqual([
+      'undecided',
+      'silent: the mean of cost is not known.',
+      'silent: 30 of 30 rows could not be compared on cost: they have none.',
+    ]);
+    const body = { baseline, experiments: [dear], measures: { money: { max_mean: 1 } } };
+    expect((await reading.post(`/datasets/${dataset}/compare/gate`, body)).status).toBe(422);
+  });
+});

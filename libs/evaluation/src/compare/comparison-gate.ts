@@ -2,8 +2,9 @@ import type { Direction, ExperimentScores, KeyComparison, KeyResult } from './co
 import type { Comparison } from './comparisons.service';
 import { baselineAnd, checkLabels } from './gate-labels';
 import { Findings, type KeyLimits, type Limits, shown } from './gate-limits';
+import { checkMeasures } from './gate-measures';
 import { hasLabel } from './labels';
-import type { ExperimentScores as Column, ScoreTable } from './score-table';
+import { type ExperimentScores as Column, MEASURES, type ScoreTable } from './score-table';
 
 /** Sentences in an answer: there can be several for each key and experiment. */
 const MOST_REASONS = 500;
@@ -70,8 +71,10 @@ function findingsOf(comparison: Comparison, place: number, limits: Limits): Find
   const { p50_difference: p50, p99_difference: p99 } = latencies[place]!;
   findings.limit('the increase of the median latency', p50, { most: limits.max_latency_p50_increase });
   findings.limit('the increase of the 99th percentile of latency', p99, { most: limits.max_latency_p99_increase });
-  const { max_error_rate, max_missing, max_latency_p50_increase, max_latency_p99_increase } = limits;
+  checkMeasures(findings, comparison, place, limits);
+  const { max_error_rate, max_missing, max_latency_p50_increase, max_latency_p99_increase, measures } = limits;
   const ofRuns = [max_error_rate, max_missing, max_latency_p50_increase, max_latency_p99_increase];
+  ofRuns.push(...MEASURES.flatMap((measure) => Object.values(measures[measure] ?? {})));
   // Limits of runs can be checked without a score, but not without a row.
   const checked = findings.compared || (common > 0 && ofRuns.some((limit) => limit !== undefined));
   if (!checked) findings.gap(common > 0 ? 'nothing could be compared.' : 'no row is in both experiments.');

@@ -10,9 +10,10 @@ import type {
   ExperimentScores,
   KeyComparison,
   LatencyResult,
+  MeasureComparison,
   Warning,
 } from './compare.answers.schema';
-import { compareKey, compareLatency, regressions, worstFirst } from './compare-results';
+import { compareKey, compareLatency, compareMeasures, regressions, worstFirst } from './compare-results';
 import { loadScores } from './compare-scores.queries';
 import { categoryKeys, compareCategories } from './categories';
 import { compareExperimentScores, hasUnclear, labelledKeys, statisticsOf } from './experiment-scores';
@@ -48,6 +49,7 @@ export interface Comparison extends SelectableRows {
   readonly categories: readonly CategoryComparison[];
   readonly experimentScores: readonly ExperimentScores[];
   readonly latencies: readonly LatencyResult[];
+  readonly measures: readonly MeasureComparison[];
   readonly warnings: readonly Warning[];
 }
 
@@ -191,7 +193,8 @@ export class Comparisons {
     const structured = unclear.length > 0 ? await structuredScores(this.pool, tenantId, unclear) : new Set<string>();
     const experimentScores = compareExperimentScores(sessions, statistics, wanted, direction, ofWhole, structured);
     const order = worstFirst(table, worst);
-    const told = { latencies, warnings: keptWarnings(warnings), worst, order };
+    const measures = await compareMeasures(table);
+    const told = { latencies, measures, warnings: keptWarnings(warnings), worst, order };
     return { tenantId, table, keys, directions, categories, experimentScores, ...told };
   }
 

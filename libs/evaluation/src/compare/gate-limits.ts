@@ -14,6 +14,7 @@ import {
   str,
   uuid,
 } from '@fairlead/schema';
+import type { Measure } from './score-table';
 
 const LABEL_VALUES_FORM = '{"<key>": {"<label>": <number>, …}, …}';
 const OVER_CONFIGURATION =
@@ -56,6 +57,27 @@ const keyLimits = object(
   },
   { closed: true },
 );
+const measureLimits = object(
+  'ComparisonGateMeasure',
+  {
+    max_mean: note(optional(num()), 'Fails when the mean is higher.'),
+    max_increase: note(optional(num()), 'Fails when the mean of the paired differences to the baseline is higher.'),
+    min_known: note(
+      optional(num({ ge: 0, le: 1 })),
+      'Fails when a smaller share of the rows of which the baseline has the measure has it, from 0 to 1; otherwise the rows without it leave nothing undecided.',
+    ),
+  },
+  { closed: true },
+);
+const measuresLimits = object(
+  'ComparisonGateMeasures',
+  {
+    latency: note(optional(measureLimits), 'Limits for the seconds of a run.'),
+    tokens: note(optional(measureLimits), 'Limits for the tokens of a run.'),
+    cost: note(optional(measureLimits), 'Limits for the cost of a run.'),
+  },
+  { closed: true },
+);
 export const gateBody = object(
   'ComparisonGate',
   {
@@ -70,6 +92,10 @@ export const gateBody = object(
     keys: note(
       optional(record(keyLimits), {}),
       'Limits by feedback key; a limit that cannot be checked makes the gate undecided.',
+    ),
+    measures: note(
+      optional(measuresLimits, {}),
+      'Limits for latency, tokens and cost. What has no limit is not checked, also where it is significantly worse.',
     ),
     allow_significant_regressions: note(
       optional(bool(), false),
@@ -101,7 +127,9 @@ export function labelValuesOf(text: string | undefined) {
 
 export type LabelLimits = Infer<typeof labelLimits>;
 export type KeyLimits = Partial<Infer<typeof keyLimits>>;
-export type Limits = Omit<Infer<typeof gateBody>, 'baseline' | 'experiments'>;
+export type Limits = Omit<Infer<typeof gateBody>, 'baseline' | 'experiments' | 'measures'> & {
+  readonly measures: Partial<Record<Measure, Infer<typeof measureLimits>>>;
+};
 
 export class Findings {
   readonly failures: string[] = [];

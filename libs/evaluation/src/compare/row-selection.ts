@@ -4,7 +4,7 @@ import { type LabelKind, labelKinds } from './categories';
 import type { Direction, KeyComparison } from './compare.answers.schema';
 import { ROW_KINDS, type RowKind, rowKind } from './compare-results';
 import { labelTests } from './labels';
-import type { ScoreTable } from './score-table';
+import { type Measure, MEASURES, type ScoreTable } from './score-table';
 import { chosenSlice } from './slice';
 
 export interface SelectableRows {
@@ -26,18 +26,21 @@ interface RowFilter {
 }
 
 const SORTS = ['regression', 'improvement', 'row'] as const;
-/** The order of rows: over all that is compared, of the examples, or by the difference or latency of one experiment. */
+/** The order of rows: over all that is compared, of the examples, or by a difference or measure of one experiment. */
 type RowSort =
-  (typeof SORTS)[number] | { readonly experiment: string; readonly key: string } | { readonly slowest: string };
+  | (typeof SORTS)[number]
+  | { readonly experiment: string; readonly key: string }
+  | { readonly most: Measure; readonly of: string };
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const FILTER = new RegExp(`^(${UUID}):(?:([a-z,]+)|label=([^:,]*),([^:,]*)):(.+)$`, 'is');
-const LATENCY = new RegExp(`^latency:(${UUID})$`, 'i');
+const MEASURED = new RegExp(`^(${MEASURES.join('|')}):(${UUID})$`, 'i');
 const DIFFERENCE = new RegExp(`^difference:(${UUID}):(.+)$`, 'is');
 
 const MOST_TEXT = 256;
 const FILTER_FORM = '<experiment>:<kind,…>:<key> or <experiment>:label=<from>,<to>:<key>';
-const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
+const SORT_FORM =
+  'regression, improvement, row, difference:<experiment>:<key>, or latency, tokens or cost with :<experiment>';
 export const chosenRows = {
   rows: optional(
     note(
@@ -55,7 +58,7 @@ export const chosenRows = {
   sort: optional(
     note(
       refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
-      `${SORT_FORM}. \`row\` is the order in which the examples were sent. When absent, the worst regression comes first, and the rows of one experiment alone as they were sent. Of a difference the worst comes first, of a latency the slowest.`,
+      `${SORT_FORM}. \`row\` is the order in which the examples were sent. When absent, the worst regression comes first, and the rows of one experiment alone as they were sent. Of a difference the worst comes first, of latency, tokens and cost the highest.`,
     ),
   ),
 };
@@ -94,8 +97,9 @@ function decoded(label: string): string | undefined {
 export function parseRowSort(text: string): RowSort | undefined {
   const [, experiment, key] = DIFFERENCE.exec(text) ?? [];
   if (experiment !== undefined && key !== undefined) return { experiment: experiment.toLowerCase(), key };
-  const [, slowest] = LATENCY.exec(text) ?? [];
-  if (slowest !== undefined) return { slowest: slowest.toLowerCase() };
+  const [, name, of] = MEASURED.exec(text) ?? [];
+  const most = MEASURES.find((measure) => measure === name?.toLowerCase());
+  if (most && of) return { most, of: of.toLowerCase() };
   return SORTS.find((sort) => sort === text);
 }
 
@@ -141,10 +145,11 @@ function sorted(comparison: SelectableRows, passing: Uint32Array, { sort, places
   if (sort === 'regression') return passing;
   if (sort === 'improvement') return ranked(passing, (row) => -comparison.worst[row]!);
   if (sort === 'row') return passing.slice().sort((a, b) => (places ? places[a]! - places[b]! : a - b));
-  if ('slowest' in sort) {
-    const of = comparison.table.experiments.find(({ id }) => id === sort.slowest);
-    if (!of) throw new BadRequest(`Session ${sort.slowest} is not compared.`);
-    return ranked(passing, (row) => of.rowLatencies[row]!);
+  if ('most' in sort) {
+    const of = comparison.table.experiments.find(({ id }) => id === sort.of);
+    if (!of) throw new BadRequest(`Session ${sort.of} is not compared.`);
+    const means = of.measures.get(sort.most)?.means;
+    return ranked(passing, (row) => means?.[row] ?? NaN);
   }
   const { baseline, other, higher } = columnsOf(comparison, sort);
   return ranked(passing, (row) => (higher ? 1 : -1) * ((baseline?.[row] ?? NaN) - (other?.[row] ?? NaN)));

@@ -1,5 +1,9 @@
 import { ID_BYTES } from '@fairlead/runs';
 
+/** Measures of runs beside their scores: seconds, tokens and cost. */
+export const MEASURES = ['latency', 'tokens', 'cost'] as const;
+export type Measure = (typeof MEASURES)[number];
+
 export interface KeyScores {
   readonly means: Float64Array;
   readonly runs: number;
@@ -7,6 +11,11 @@ export interface KeyScores {
   readonly scores: number;
   /** The mean standard deviation of the runs of a row, over rows with several that are scored; undefined without any. */
   readonly spread?: number;
+  /**
+   * The standard deviation that the mean of all rows has when the same rows are run again, from the runs of a row that
+   * differ; undefined where no row has several.
+   */
+  readonly noise?: number;
   /** True when every single score is 0 or 1. */
   readonly passFail: boolean;
   readonly least: number;
@@ -41,8 +50,8 @@ export interface ExperimentScores {
   /** The version of the example that was run, as seconds since 1970 by row; NaN where it is not known. */
   readonly versions: Float64Array;
   readonly latencies: Float64Array;
-  /** Mean seconds of the runs by row; NaN where none has ended. */
-  readonly rowLatencies: Float64Array;
+  /** Without those that no run has. */
+  readonly measures: ReadonlyMap<Measure, KeyScores>;
   readonly keys: ReadonlyMap<string, KeyScores>;
   readonly labels: ReadonlyMap<string, KeyLabels>;
   readonly structures: ReadonlyMap<string, ReadonlySet<number>>;

@@ -1,6 +1,7 @@
 import { ID_BYTES, IdTable } from '@fairlead/runs';
 import { type GivenLabels, givenLabels, isWhole, labelsOfRows } from './labels';
-import type { Compared, ExperimentScores, KeyLabels, KeyScores, LabelValues } from './score-table';
+import { boundsOf, columnOf, meansOf } from './score-columns';
+import type { Compared, ExperimentScores, KeyLabels, KeyScores, LabelValues, Measure } from './score-table';
 
 /** Ids of run and example, version, latency, failed. */
 const RUN_BYTES = 2 * ID_BYTES + 17;
@@ -19,7 +20,12 @@ interface PackedScores {
   readonly structures: Buffer;
 }
 
-function* listsIn(bytes: Buffer): Iterable<PackedScores> {
+/** A measure by run, in the form of scores. */
+interface PackedMeasure extends Pick<PackedScores, 'data'> {
+  readonly measure: Measure;
+}
+
+function* listsIn(bytes: Buffer): Iterable<PackedScores | PackedMeasure> {
   let at = 0;
   const next = () => {
     const start = at + 4;
@@ -27,8 +33,10 @@ function* listsIn(bytes: Buffer): Iterable<PackedScores> {
     return bytes.subarray(start, at);
   };
   while (at < bytes.length) {
-    const [key, least, most] = JSON.parse(next().toString()) as [string, string, string];
-    yield { key, sources: [...new Set([least, most])], data: next(), labels: next(), structures: next() };
+    const about = JSON.parse(next().toString()) as [string, string, string] | { measure: Measure };
+    const packed = { data: next(), labels: next(), structures: next() };
+    if (!Array.isArray(about)) yield { ...about, data: packed.data };
+    else yield { key: about[0], sources: [...new Set(about.slice(1))], ...packed };
   }
 }
 
@@ -37,13 +45,16 @@ export class Unpacked {
   private readonly rowOfRun: Int32Array;
   private readonly runIds = new IdTable();
   private readonly lists: readonly PackedScores[];
+  private readonly used: readonly PackedMeasure[];
 
   constructor(
     private readonly runs: Buffer,
     scores: Buffer,
     rows: IdTable,
   ) {
-    this.lists = [...listsIn(scores)];
+    const lists = [...listsIn(scores)];
+    this.lists = lists.filter((list) => 'key' in list);
+    this.used = lists.filter((list) => 'measure' in list);
     this.rowOfRun = new Int32Array(runs.length / RUN_BYTES);
     for (let offset = 0; offset < runs.length; offset += RUN_BYTES) {
       this.rowOfRun[this.runIds.add(runs, offset)] = rows.add(runs, offset + ID_BYTES);
@@ -61,6 +72,11 @@ export class Unpacked {
     );
   }
 
+  /** Numbers that a row takes for what its runs used. */
+  usedCells(): number {
+    return this.used.length;
+  }
+
   labelledKeys(): string[] {
     return this.lists.flatMap(({ key, labels }) => (labels.length > 0 ? key : []));
   }
@@ -75,9 +91,9 @@ export class Unpacked {
     const runs = new Uint16Array(rows);
     const failed = new Uint16Array(rows);
     const versions = new Float64Array(rows).fill(NaN);
-    const latencies: number[] = [];
-    const rowLatencies = new Float64Array(rows).fill(NaN);
-    const timed = new Uint16Array(rows);
+    const latencies = new Float64Array(runCount);
+    const timed = new Int32Array(runCount);
+    let ended = 0;
     let errorCount = 0;
     for (let run = 0; run < runCount; run++) {
       const row = this.rowOfRun[run]!;
@@ -86,10 +102,8 @@ export class Unpacked {
       versions[row] = this.runs.readDoubleBE(offset);
       const latency = this.runs.readDoubleBE(offset + 8);
       if (!Number.isNaN(latency)) {
-        latencies.push(latency);
-        const count = ++timed[row]!;
-        const before = count === 1 ? 0 : rowLatencies[row]!;
-        rowLatencies[row] = before + (latency - before) / count;
+        latencies[ended] = latency;
+        timed[ended++] = row;
       }
       if (this.runs[offset + 16]) {
         failed[row]!++;
@@ -109,9 +123,15 @@ export class Unpacked {
       const structured = this.rowsWith(list.structures);
       if (structured.size > 0) structures.set(list.key, structured);
     }
-    const sorted = Float64Array.from(latencies).sort();
+    const measures = new Map<Measure, KeyScores>();
+    const taken = latencies.subarray(0, ended);
+    if (ended > 0) measures.set('latency', columnOf(timed.subarray(0, ended), taken, rows));
+    for (const { measure, data } of this.used) {
+      const column = this.usedColumn(data, rows);
+      if (column) measures.set(measure, column);
+    }
     const counted = { id, name, persisted, runCount, errorCount, runs, failed, versions };
-    return { ...counted, latencies: sorted, rowLatencies, keys, labels, structures };
+    return { ...counted, latencies: taken.sort(), measures, keys, labels, structures };
   }
 
   private givenLabels(data: Buffer): GivenLabels {
@@ -135,6 +155,19 @@ export class Unpacked {
       if (run >= 0) rows.add(this.rowOfRun[run]!);
     }
     return rows;
+  }
+
+  private usedColumn(data: Buffer, rows: number): KeyScores | undefined {
+    const most = data.length / SCORE_BYTES;
+    const [rowsOfRuns, values] = [new Int32Array(most), new Float64Array(most)];
+    let count = 0;
+    for (let offset = 0; offset < data.length; offset += SCORE_BYTES) {
+      const run = this.runIds.find(data, offset);
+      if (run < 0) continue;
+      rowsOfRuns[count] = this.rowOfRun[run]!;
+      values[count++] = data.readDoubleBE(offset + ID_BYTES);
+    }
+    return count > 0 ? columnOf(rowsOfRuns.subarray(0, count), values.subarray(0, count), rows) : undefined;
   }
 
   /** Undefined when none of them is a row's. A row has the mean of its runs, and a run the mean of its scores. */
@@ -161,14 +194,7 @@ export class Unpacked {
     }
     if (count === 0) return undefined;
     const all = scores.subarray(0, count);
-    let passFail = true;
-    let [least, largest] = [Infinity, -Infinity];
-    for (let at = 0; at < count; at++) {
-      const score = all[at]!;
-      if (score !== 0 && score !== 1) passFail = false;
-      if (score < least) least = score;
-      if (score > largest) largest = score;
-    }
+    const passFail = all.every((score) => score === 0 || score === 1);
     const ofRuns = meansOf(runs.subarray(0, count), all, this.rowOfRun.length).means;
     const rowsOfRuns = new Int32Array(count);
     const scored = new Float64Array(count);
@@ -178,38 +204,7 @@ export class Unpacked {
       rowsOfRuns[scoredRuns] = this.rowOfRun[run]!;
       scored[scoredRuns++] = ofRuns[run]!;
     }
-    const { means, spread } = meansOf(rowsOfRuns.subarray(0, scoredRuns), scored, rows);
-    return { means, runs: scoredRuns, scores: count, spread, passFail, least, most: largest, sources };
+    const column = columnOf(rowsOfRuns.subarray(0, scoredRuns), scored.subarray(0, scoredRuns), rows);
+    return { ...column, ...boundsOf(all), scores: count, passFail, sources };
   }
-}
-
-/**
- * The mean of the values of each group, NaN for a group without any, and the mean standard deviation of groups with several.
- * The order of the values changes nothing.
- */
-function meansOf(groups: Int32Array, values: Float64Array, size: number) {
-  const means = new Float64Array(size).fill(NaN);
-  const several = new Map<number, number[]>();
-  for (let at = 0; at < groups.length; at++) {
-    const [group, value] = [groups[at]!, values[at]!];
-    if (Number.isNaN(means[group]!)) means[group] = value;
-    else {
-      const known = several.get(group);
-      if (known) known.push(value);
-      else several.set(group, [means[group]!, value]);
-    }
-  }
-  const deviations: number[] = [];
-  for (const [group, list] of several) {
-    let [mean, squares] = [0, 0];
-    for (const [at, value] of list.sort((a, b) => a - b).entries()) {
-      const before = mean;
-      mean += (value - mean) / (at + 1);
-      squares += (value - before) * (value - mean);
-    }
-    means[group] = mean;
-    deviations.push(Math.sqrt(squares / (list.length - 1)));
-  }
-  const apart = deviations.sort((a, b) => a - b).reduce((sum, one) => sum + one, 0);
-  return { means, spread: deviations.length > 0 ? apart / deviations.length : undefined };
 }

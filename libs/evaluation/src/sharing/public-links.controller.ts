@@ -23,8 +23,8 @@ import { comparison } from '../compare/compare.answers.schema';
 import type { Told } from '../cells/cell-comments.queries';
 import { comparisonJson } from '../compare/compare-json';
 import { type ComparedRow, readPage } from '../compare/compare-rows.queries';
-import { chosenRows, shownRows } from '../compare/row-selection';
-import { type ComparisonRequest, Comparisons } from '../compare/comparisons.service';
+import { chosenRows, parseRowSort, shownRows } from '../compare/row-selection';
+import { type Comparison, type ComparisonRequest, Comparisons } from '../compare/comparisons.service';
 import { readRowRuns } from '../row/row-runs.queries';
 import { rowRuns } from '../row/row-runs.schema';
 import { linkedRun } from './linked-run.queries';
@@ -123,7 +123,7 @@ export class PublicLinksController {
     const comments = hides.has('feedback') || hides.has('comments') ? undefined : asked.comments;
     const shown = { ...asked, comments };
     const page = await readPage(this.pool, datasetId!, compared, chosen, shown, (row) => visible(row, hides));
-    return { ...comparisonJson(datasetId!, compared), page };
+    return { ...comparisonJson(datasetId!, { ...compared, measures: visibleMeasures(compared, link) }), page };
   }
 
   @Get('comparison/rows/:example_id')
@@ -160,7 +160,8 @@ export class PublicLinksController {
 }
 
 /** @throws BadRequest for another experiment as the baseline, and for a search in what the link hides */
-function requireShown({ experiments, hides }: OpenLink, { baseline, q }: Infer<typeof comparisonQuery>): void {
+function requireShown(link: OpenLink, { baseline, q, sort }: Infer<typeof comparisonQuery>): void {
+  const { experiments, hides } = link;
   if (baseline !== undefined && !experiments.includes(baseline)) {
     throw new BadRequest(`Session ${baseline} is not compared.`);
   }
@@ -168,6 +169,19 @@ function requireShown({ experiments, hides }: OpenLink, { baseline, q }: Infer<t
   if (q !== undefined && hidden.length > 0) {
     throw new BadRequest(`This link hides ${hidden.join(', ')}: its rows are not searched for a text.`);
   }
+  const order = sort === undefined ? undefined : parseRowSort(sort);
+  if (typeof order === 'object' && 'most' in order && order.most !== 'latency' && hidesUsage(link)) {
+    throw new BadRequest(`This link hides what its runs used: its rows are not sorted by ${order.most}.`);
+  }
+}
+
+function visibleMeasures({ measures }: Comparison, link: OpenLink): Comparison['measures'] {
+  return hidesUsage(link) ? measures.filter(({ measure }) => measure === 'latency') : measures;
+}
+
+/** Tokens and costs are read from outputs and metadata. */
+function hidesUsage({ hides }: Pick<OpenLink, 'hides'>): boolean {
+  return hides.has('outputs') || hides.has('metadata');
 }
 
 function requestOf({ dataset_id, experiments, hides }: OpenLink, baseline: string | undefined): ComparisonRequest {
@@ -183,6 +197,7 @@ function visible(row: ComparedRow, hides: OpenLink['hides']): ComparedRow {
     (cell) =>
       cell && {
         ...cell,
+        ...(hidesUsage({ hides }) && { tokens: null, cost: null }),
         error: shown('errors', cell.error),
         outputs: shown('outputs', cell.outputs),
         outputsTurn: turn('outputs', cell.outputsTurn),

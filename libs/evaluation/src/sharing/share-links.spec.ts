@@ -149,6 +149,9 @@ describe('A share link', () => {
     expect((await open(`${at}/comparison?q=canary`)).json).toEqual({
       detail: 'This link hides inputs, reference_outputs, outputs, errors: its rows are not searched for a text.',
     });
+    const measured = json.measures.map(({ measure }: { measure: string }) => measure);
+    expect(measured.filter((measure: string) => measure !== 'latency')).toEqual([]);
+    expect((await open(`${at}/comparison?sort=cost:${experiments[1]}`)).status).toBe(400);
     const filter = encodeURIComponent(`${experiments[1]}:worse:${CANARIES.feedback}`);
     expect((await open(`${at}/comparison?rows=${filter}`)).status).toBe(400);
     expect(Object.keys((await open(`${at}/runs/${runs[1]}`)).json)).toEqual([

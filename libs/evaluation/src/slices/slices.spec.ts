@@ -34,7 +34,7 @@ function experiment(id: string, means: readonly number[], fails: (row: number) =
     ...{ id, name: id, persisted: true, runCount: ROWS, errorCount: 0, labels: new Map(), structures: new Map() },
     runs: new Uint16Array(ROWS).fill(1),
     failed: Uint16Array.from(means, (_, row) => Number(fails(row))),
-    ...{ versions: new Float64Array(ROWS), latencies: new Float64Array(), rowLatencies: new Float64Array(ROWS) },
+    ...{ versions: new Float64Array(ROWS), latencies: new Float64Array(), measures: new Map() },
     keys: new Map([['judge', key]]),
   };
 }

@@ -156,6 +156,8 @@ const EXPERIMENT_SORTS = {
   latency_p50: 's.latency_p50',
   latency_p99: 's.latency_p99',
   error_rate: 's.error_rate',
+  total_tokens: 's.total_tokens',
+  total_cost: 's.total_cost',
 } as const;
 type ExperimentSort = keyof typeof EXPERIMENT_SORTS | { readonly score: string } | { readonly metadata: string };
 

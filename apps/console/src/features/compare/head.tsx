@@ -38,6 +38,8 @@ const MOST_NAME = 32;
 /** Lines of experiments that are shown at once; further candidates share one. */
 const MOST_LINES = 5;
 
+const MEASURED = { kind: 'numeric' } as const;
+const USED = { tokens: 'Tokens', cost: 'Cost' } as const;
 const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
 
 /** Results of each experiment on the key in focus. */
@@ -46,6 +48,10 @@ export function Head(props: HeadProps) {
   const { onFold, onKey, onBaseline, onFilter, onKeep } = props;
   const { keys, categories, experiments, baseline } = comparison;
   const alone = experiments.length === 1;
+  const used = (['tokens', 'cost'] as const).flatMap((name) => {
+    const results = comparison.measures.find(({ measure }) => measure === name)?.results;
+    return results ? [{ title: USED[name], results }] : [];
+  });
   const results = focus?.results as readonly Tested[] | undefined;
   const ends = (results ?? []).flatMap(({ test }) => (test?.interval ? [test.interval.low, test.interval.high] : []));
   const [all, setAll] = useState(false);
@@ -126,6 +132,11 @@ export function Head(props: HeadProps) {
                     </>
                   )}
                   <th className={css.number}>p50</th>
+                  {used.map(({ title }) => (
+                    <th key={title} className={css.number} title="Mean of a run">
+                      {title}
+                    </th>
+                  ))}
                   <th className={css.number}>Errors</th>
                 </tr>
               </thead>
@@ -195,13 +206,16 @@ export function Head(props: HeadProps) {
                         </td>
                       )}
                       <td className={`${css.number} ${css.rate}`}>{duration(latency.p50)}</td>
+                      {used.map(({ title, results: all }) => (
+                        <Used key={title} title={title} result={all.find(({ experiment }) => experiment === id)} />
+                      ))}
                       <td className={`${css.number} ${css.rate}`}>{percent(error_rate)}</td>
                     </tr>
                   );
                 })}
                 {rest.length > 0 && (
                   <tr>
-                    <td colSpan={8} className={css.rest}>
+                    <td colSpan={8 + used.length} className={css.rest}>
                       <Button kind="quiet" onClick={() => setAll(true)}>
                         {whole(rest.length)} more, that differ less
                       </Button>
@@ -271,6 +285,22 @@ export function Better({ of }: { of: KeyComparison['direction'] }) {
     <span title={of}>
       <Sign sign={of === 'higher is better' ? '↑' : '↓'}>{of}</Sign>
     </span>
+  );
+}
+
+/** Mean of a measure, with a mark where it clearly differs from the baseline. */
+function Used({ title, result }: { title: string; result: Tested | undefined }) {
+  const { verdict } = result ?? {};
+  return (
+    <td className={`${css.number} ${css.rate}`} data-label={title}>
+      {figure(result?.mean)}
+      {result && verdict !== undefined && verdict !== 'not clear' && (
+        <span className={css[verdict]} title={verdictText(MEASURED, result)}>
+          {' '}
+          <Sign sign={MARKS[verdict]}>{verdict}</Sign>
+        </span>
+      )}
+    </td>
   );
 }
 

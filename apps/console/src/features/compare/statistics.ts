@@ -120,7 +120,7 @@ export function difference(value: number, kind: Keyed['kind']): string {
  * Result of an experiment on a key, as a sentence. It also says that no difference was found, and how large one could
  * be.
  */
-export function verdictText({ kind }: Keyed, { difference: found, verdict, test }: Tested): string {
+export function verdictText({ kind }: Pick<Keyed, 'kind'>, { difference: found, verdict, test }: Tested): string {
   if (!test || found === null || found === undefined || !test.interval) return 'nothing to compare';
   const { low, high } = test.interval;
   const ends = kind === 'pass/fail' ? [low * 100, high * 100] : [low, high];

@@ -30,6 +30,7 @@ export function useColumns({ experiments, dataset, isTicked, onTick }: Listed): 
   const names = new Map(experiments.map(({ id, name }) => [id, name]));
   const baselines = new Set(experiments.map(({ against_baseline }) => against_baseline?.experiment_id));
   const number = 'number' as const;
+  const isUsed = experiments.some(({ total_tokens, total_cost }) => total_tokens !== null || total_cost !== null);
   const others = keys.filter((key) => !usual.includes(key));
   return [
     {
@@ -116,6 +117,24 @@ export function useColumns({ experiments, dataset, isTicked, onTick }: Listed): 
       hidden: true,
       cell: (one) => (isStoring(one) ? '' : duration(one.latency_p99)),
     },
+    ...(isUsed
+      ? [
+          {
+            title: 'Tokens',
+            kind: number,
+            sort: 'total_tokens',
+            about: 'Tokens of all runs',
+            cell: ({ total_tokens: tokens }: Experiment) => figure(tokens),
+          },
+          {
+            title: 'Cost',
+            kind: number,
+            sort: 'total_cost',
+            about: 'Cost of all runs',
+            cell: ({ total_cost: cost }: Experiment) => figure(cost === null ? null : Number(cost)),
+          },
+        ]
+      : []),
     {
       title: 'Errors',
       kind: number,

@@ -7,9 +7,10 @@ export function csvOf(experiments: readonly Experiment[]): string {
   const scores = [...new Set(experiments.flatMap((one) => Object.keys(scoresOf(one))))].sort();
   const metadata = [...new Set(experiments.flatMap((one) => Object.keys(metadataOf(one))))].sort();
   const head = ['id', 'name', 'dataset', 'started', 'rows', 'error_rate', 'latency_p50', 'latency_p99'];
+  head.push('total_tokens', 'total_cost');
   const lines = experiments.map((one) => [
     ...[one.id, one.name, one.dataset_name, one.start_time, one.run_count, one.error_rate],
-    ...[one.latency_p50, one.latency_p99],
+    ...[one.latency_p50, one.latency_p99, one.total_tokens, one.total_cost === null ? null : Number(one.total_cost)],
     ...scores.map((key) => scoresOf(one)[key]?.avg),
     ...metadata.map((key) => metadataOf(one)[key]),
   ]);
