@@ -638,7 +638,7 @@ describe('Experiments', () => {
     expect(await fairlead(allowed)).toMatchObject({ code: 0 });
   });
 
-  it('that say what they used are listed, compared and limited by it', async () => {
+  it('that say what they used are listed, compared and limited by it, and followed', async () => {
     const used = (name: string, tokens: number) => {
       const usage = `"{""total_tokens"":${tokens},""total_cost"":0.5}"`;
       const lines = Array.from({ length: 12 }, (_, i) => `"used ${i}",x,${usage},${i % 2}\n`);
@@ -657,6 +657,18 @@ describe('Experiments', () => {
     expect((await compare('--gate', 'increase(cost)>=1')).code).toBe(2);
     const mixed = await fairlead('experiments compare good few --gate increase(cost)<=1');
     expect([mixed.code, mixed.out]).toEqual([6, expect.stringContaining('increase of cost is not known')]);
+    const [trend, cost] = await Promise.all([
+      fairlead('experiments trend numbers --score even --limit 2'),
+      cli.json<{ name: string; mean: number }[]>(['experiments', 'trend', 'numbers', '--measure', 'tokens']),
+    ]);
+    expect(trend.out).toMatch(/EXPERIMENT .*MEAN +95 % +RERUN.* 12 +0\.5 +±0\.25 +- +─+●─+\n/s);
+    expect(cost.map(({ name, mean }) => `${name} ${mean}`).sort()).toEqual([
+      'bad null',
+      'few 10',
+      'good null',
+      'many 30',
+    ]);
+    expect((await fairlead('experiments trend numbers')).code).toBe(2);
     for (const name of ['few', 'many']) await fairlead(`experiments delete ${name} --yes`);
   });
 

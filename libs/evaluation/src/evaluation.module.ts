@@ -23,6 +23,8 @@ import { sealsOf, ShareQueries } from './sharing/share.queries';
 import { SharesController } from './sharing/shares.controller';
 import { SliceComparisons } from './slices/slice-comparisons.service';
 import { SlicesController } from './slices/slices.controller';
+import { TrendController } from './trend/trend.controller';
+import { Trends } from './trend/trends.service';
 import { shareHandlers } from './sharing/shares.projection';
 
 /**
@@ -47,6 +49,7 @@ export class EvaluationModule implements OnModuleInit {
         PublicLinksController,
         ShareLinksController,
         SlicesController,
+        TrendController,
       ],
       providers: [
         Idempotency.hashedBy(Vault),
@@ -56,6 +59,7 @@ export class EvaluationModule implements OnModuleInit {
         ShareCommands,
         ShareQueries,
         SliceComparisons,
+        Trends,
       ],
     };
   }

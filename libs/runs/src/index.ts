@@ -68,7 +68,7 @@ export { PersistRuns } from './persist/persist-runs.consumer';
 export { RunBatches } from './batch/run-batches.store';
 export { answer, batches, pieces, type Sized } from './persist/pieces';
 export { RefusedItems } from './refused/refused-items.store';
-export { decodeCursor } from './run/run-cursor';
+export { decodeCursor, encodeCursor, type RunCursor } from './run/run-cursor';
 export { RUN_SELECT, runMembers, type RunRow } from './run/run-json';
 export { counted as countedUsage, runUsage, USAGE_MEMBERS, usageOf } from './common/run-usage';
 export { type RunEntity } from './run/run.entity';

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { type Context, does } from '../api/context';
 import { rowFilter } from '../upload/labels';
 import { addCompare, compared, type CompareOptions, compareOptions } from './experiment-compare.command';
+import { addTrend } from './experiment-trend.command';
 import { addUpload } from './experiment-upload.command';
 import { addLines, filters, reaches } from '../table/group';
 import { type Repetitions, showExperiment, showExperiments } from '../output/experiments.show';
@@ -34,6 +35,7 @@ export function addExperiments(all: Command): void {
     showExperiment(context, session, undefined, await repetitionsOf(context, session));
   });
   addCompare(group);
+  addTrend(group);
   addExport(group);
   addLines(group, {
     find: {

@@ -105,7 +105,7 @@ inBrowser('The frame of the console', () => {
       { path: '/o/-/experiments', then: press('Columns …') },
       { path: '/o/-/host/deployments', then: press('An image …') },
       { path: `/o/-/${dataset}/e/${example!.id}`, then: render },
-      ...['examples', 'versions', 'directions'].map((tab) => ({ path: `/o/-/${dataset}?tab=${tab}` })),
+      ...['examples', 'trend', 'versions', 'directions'].map((tab) => ({ path: `/o/-/${dataset}?tab=${tab}` })),
       { path: examples, then: press('Add an example …') },
       { path: examples, then: (on) => tick(on).then(() => press('Put into a split …')(on)) },
       { path: '/o/-/experiments', then: tick },

@@ -268,6 +268,16 @@ inBrowser('Lists of the console', () => {
     expect(await page.getByRole('button', { name: 'Add an example …' }).isDisabled()).toBe(true);
   });
 
+  it('follow a score or a measure through the experiments, as a graph and a table', async () => {
+    await page.goto(`/o/-/datasets/${dataset}?tab=trend`);
+    await page.getByRole('region', { name: 'Trend' }).getByRole('link').first().waitFor();
+    await page.getByLabel('Followed').selectOption('Errors');
+    await page.waitForURL(/measure=errors/);
+    await page.getByRole('img', { name: /^\d+ experiments, from .*; the table below has the numbers$/ }).waitFor();
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+  });
+
   it('leave nothing outside the window without a way to it', async () => {
     await installation.ask('POST', '/api/v1/api-key', { description: LONG, scopes: ['read', 'write', 'invoke'] });
     await page.goto('/o/-/keys');

@@ -237,3 +237,95 @@ describe('Latency, tokens and cost', () => {
     expect((await reading.post(`/datasets/${dataset}/compare/gate`, body)).status).toBe(422);
   });
 });
+
+describe('A trend', () => {
+  const of = (more: string) => reading.get(`/datasets/${followed}/trend?${more}`);
+  let followed = '';
+  const sessions: string[] = [];
+  beforeAll(async () => {
+    followed = await reading.insert('datasets', rows.dataset(a));
+    const example = await Promise.all([0, 1, 2, 3].map(() => reading.insert('examples', rows.example(a, followed))));
+    // Scores of the runs of each row, by experiment.
+    const given = [
+      [[1], [1], [0], [1]],
+      [
+        [0.2, 0.4],
+        [0.6, 0.8],
+        [0.5, 0.5],
+      ],
+      [[1], [1], [1], [1]],
+    ];
+    for (const [day, rowScores] of given.entries()) {
+      const at = { start_time: `2026-02-0${day + 1}T00:00:00Z`, name: `day ${day}`, test_run_number: day + 1 };
+      const metadata = JSON.stringify({ revision_id: `r${day}`, even: day % 2 === 0 });
+      const session = await reading.insert(
+        'sessions',
+        rows.session(a, { ...at, metadata, reference_dataset_id: followed, run_count: rowScores.flat().length }),
+      );
+      sessions.push(session);
+      for (const [index, scores] of rowScores.entries()) {
+        for (const score of scores) {
+          const status = score === 0 ? 'error' : 'success';
+          const about = { dataset_id: followed, example_id: example[index], row_number: index, status };
+          const run = await reading.insert('runs', rows.run(a, session, { ...about, total_tokens: 10 + day }));
+          await reading.insert('feedback', rows.feedback(a, session, { run_id: run, key: 'ok', score }));
+        }
+      }
+    }
+  });
+
+  it('has the mean of each experiment, its interval, and how far it moves when rows are run again', async () => {
+    const { json } = await of('key=ok');
+    expect(json).toMatchObject({ dataset_id: followed, key: 'ok', measure: null, direction: 'higher is better' });
+    expect(json.resources).toMatchObject([
+      {
+        ...{ experiment_id: sessions[2], name: 'day 2', revision_id: 'r2', mean: 1, scored: 4, runs: 4, rerun: null },
+        interval: { low: expect.closeTo(0.5101, 4), high: 1 },
+      },
+      // Row means 0.3, 0.7 and 0.5; the runs of the rows have the variances 0.02, 0.02 and 0.
+      {
+        ...{ experiment_id: sessions[1], mean: expect.closeTo(0.5), scored: 3, runs: 6 },
+        spread: expect.closeTo((2 * Math.sqrt(0.02)) / 3, 6),
+        interval: { low: expect.closeTo(0.5 - (4.303 * 0.2) / Math.sqrt(3), 4), high: expect.closeTo(0.99686, 4) },
+        rerun: { low: expect.closeTo(0.5 - 1.96 * Math.sqrt(0.04 / 9 / 2), 3), high: expect.closeTo(0.5924, 3) },
+      },
+      { experiment_id: sessions[0], mean: 0.75, interval: { low: expect.closeTo(0.3006, 4) } },
+    ]);
+    const known = await of('key=ok');
+    expect(known.json).toEqual(json);
+  });
+
+  it('follows errors, latency, tokens and cost as well', async () => {
+    const means = async (measure: string) =>
+      (await of(`measure=${measure}`)).json.resources.map(({ mean }: { mean: number | null }) => mean);
+    expect(await means('errors')).toEqual([0, 0, 0.25]);
+    expect(await means('tokens')).toEqual([12, 11, 10]);
+    expect(await means('latency')).toEqual([1, 1, 1]);
+    expect(await means('cost')).toEqual([null, null, null]);
+    expect((await of('measure=errors')).json.direction).toBe('lower is better');
+  });
+
+  it('comes in pages, of the experiments with some metadata, and to its workspace only', async () => {
+    const first = (await of('key=ok&limit=2')).json;
+    expect(first.resources.map(({ name }: { name: string }) => name)).toEqual(['day 2', 'day 1']);
+    const second = (await of(`key=ok&limit=2&cursor=${first.next_cursor}`)).json;
+    expect(second).toMatchObject({ resources: [{ name: 'day 0' }], next_cursor: null });
+    const even = encodeURIComponent('{"even":true}');
+    expect((await of(`key=ok&metadata=${even}`)).json.resources).toMatchObject([{ name: 'day 2' }, { name: 'day 0' }]);
+    for (const wrong of ['', 'key=ok&measure=cost', 'key=ok&cursor=x', 'key=ok&metadata=x'])
+      expect((await of(wrong)).status).toBe(400);
+    expect((await of('measure=money')).status).toBe(422);
+    expect((await reading.get(`/datasets/${followed}/trend?key=ok`, 'b')).status).toBe(404);
+  });
+
+  it('is read anew when scores are added', async () => {
+    const { rows: runs } = await reading.pool.query<{ id: string }>(
+      'select id from runs where session_id = $1 order by row_number limit 1',
+      [sessions[2]],
+    );
+    await of('key=late');
+    await reading.insert('feedback', rows.feedback(a, sessions[2]!, { run_id: runs[0]!.id, key: 'late', score: 0.5 }));
+    await reading.pool.query('update sessions set feedback_stats = feedback_stats where id = $1', [sessions[2]]);
+    expect((await of('key=late')).json.resources[0]).toMatchObject({ mean: 0.5, scored: 1, interval: null });
+  });
+});

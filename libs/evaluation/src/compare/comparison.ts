@@ -1,7 +1,7 @@
 import type { Test } from './compare.answers.schema';
 
 /** 97.5 % quantile of the normal distribution. */
-const Z = 1.959963984540054;
+export const Z = 1.959963984540054;
 /**
  * Most pairs that are resampled. For more, the distribution of the mean is known without drawing: normal, with the
  * standard error.

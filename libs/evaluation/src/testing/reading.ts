@@ -19,6 +19,8 @@ import { ShareQueries } from '../sharing/share.queries';
 import { SharesController } from '../sharing/shares.controller';
 import { SliceComparisons } from '../slices/slice-comparisons.service';
 import { SlicesController } from '../slices/slices.controller';
+import { TrendController } from '../trend/trend.controller';
+import { Trends } from '../trend/trends.service';
 import { shareHandlers } from '../sharing/shares.projection';
 
 export * from '@fairlead/experiments/testing';
@@ -36,6 +38,7 @@ const ADDED: Added = {
     PublicLinksController,
     ShareLinksController,
     SlicesController,
+    TrendController,
   ],
   providers: [
     ComparativeExperimentCommands,
@@ -45,6 +48,7 @@ const ADDED: Added = {
     ShareCommands,
     ShareQueries,
     SliceComparisons,
+    Trends,
   ],
   projections: [experimentsView(shareHandlers), comparativeExperimentsView],
 };

@@ -43,7 +43,7 @@ export function useExperiments({ dataset, q, metadata, score, sort }: Wanted) {
 }
 
 /** Queries that tell of experiments. */
-const OF_EXPERIMENTS = new Set(['experiments', 'datasets', 'dataset', 'comparison', 'project']);
+const OF_EXPERIMENTS = new Set(['experiments', 'trend', 'datasets', 'dataset', 'comparison', 'project']);
 
 /** Reads anew what tells of experiments. */
 export function useExperimentsChanged() {

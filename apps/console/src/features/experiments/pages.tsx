@@ -18,6 +18,7 @@ type Dataset = NonNullable<ReturnType<typeof useDatasets>['data']>['pages'][numb
 // The tabs come when they are looked at.
 const Examples = late(async () => (await import('./dataset/examples')).Examples);
 const Versions = late(async () => (await import('./dataset/versions')).Versions);
+const Trend = late(async () => (await import('./dataset/trend')).Trend);
 const Directions = late(async () => (await import('./dataset/directions')).Directions);
 
 /** The experiments of all datasets. */
@@ -97,6 +98,7 @@ export function DatasetPage() {
   const tabs = {
     experiments: `Experiments ${whole(dataset.data?.session_count ?? 0)}`,
     examples: `Examples ${whole(dataset.data?.example_count ?? 0)}`,
+    trend: 'Trend',
     versions: 'Versions',
     directions: 'Directions',
   };
@@ -130,6 +132,7 @@ export function DatasetPage() {
       <Suspense fallback={<Skeleton />}>
         {tab === 'examples' &&
           (dataset.data ? <Examples dataset={id} isUploaded={dataset.data.externally_managed} /> : <Skeleton />)}
+        {tab === 'trend' && <Trend dataset={id} />}
         {tab === 'versions' && <Versions dataset={id} />}
         {tab === 'directions' && <Directions dataset={id} />}
       </Suspense>

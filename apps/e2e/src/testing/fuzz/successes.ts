@@ -270,6 +270,7 @@ async function specials(
       { search: `${both}&slice=inputs.a%3Db` },
     ],
     'GET /api/v1/datasets/:dataset_id/compare/slices': [{ search: both }, { search: `${both}&by=inputs.topic` }],
+    'GET /api/v1/datasets/:dataset_id/trend': [{ search: '?key=correct' }, { search: '?measure=tokens' }],
     'GET /api/v1/datasets/:dataset_id/compare/distributions': [{ search: `${both}&key=correct` }],
     'GET /api/v1/datasets/:dataset_id/compare/rows/:example_id': [{ search: both }],
     'GET /api/v1/datasets/:dataset_id/compare/export': [{ search: both }, { search: `${both}&format=jsonl` }],
