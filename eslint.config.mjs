@@ -260,6 +260,10 @@ export default tseslint.config(
           selector: `CallExpression[${name}=/^(it|test|(before|after)(All|Each))$/] > Literal[value<=${testTimeout}]`,
           message: 'The time limit of jest.config.js is as long as a slow machine needs.',
         })),
+        {
+          selector: 'CallExpression[callee.property.name="waitFor"]:not(:has(Property[key.name="state"]))',
+          message: 'While a page changes, two elements may say the same, which waitFor refuses: use appears.',
+        },
       ],
     },
   },

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream';
 import { until } from '@fairlead/postgres/testing';
 import { OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser } from '../testing/console/console-walk';
 import { installedProgram, installedPythonProgram, run } from '../testing/langgraph-cli';
 import { pythonWithOlderSdk, pythonWithSdk } from '../testing/langsmith-python';
 import { upload } from '../testing/tenant-things';
@@ -48,7 +48,7 @@ async function opened(output: string, origin: string): Promise<string[]> {
     const names = shown === undefined ? namesIn(address!) : [shown];
     for (const name of names) {
       const one = names.length === 1;
-      await (one ? page.getByRole('heading', { level: 1, name }) : page.getByRole('columnheader', { name })).waitFor();
+      await appears(one ? page.getByRole('heading', { level: 1, name }) : page.getByRole('columnheader', { name }));
     }
     kinds.add(address!.slice(origin.length).replaceAll(ID, '*'));
   }

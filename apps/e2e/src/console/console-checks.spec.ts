@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { until } from '@fairlead/postgres/testing';
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import { Canaries } from '../testing/console/canaries';
-import { ConsoleWalk, inBrowser, settled, WAITING } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, settled, WAITING } from '../testing/console/console-walk';
 import { DEPLOY, fillHostile, type HostileThings } from '../testing/console/hostile';
 import { OPEN_STOPS, type Stop, stops, TYPED } from '../testing/console/stops';
 import { Wire } from '../testing/console/wire';
@@ -200,7 +200,7 @@ inBrowser('The console, with hostile text in every field and a canary as every s
       page.context(),
       async () => undefined,
       async () => {
-        const shown = () => page.locator('main [aria-busy="true"]').first().waitFor();
+        const shown = () => appears(page.locator('main [aria-busy="true"]'));
         await expectNoFaults(page, loading, { shown });
       },
     );
@@ -229,7 +229,7 @@ inBrowser('The console, with hostile text in every field and a canary as every s
     expect(await canaries.look(reader)).toEqual([]);
     await walk.installation.ask('DELETE', `/api/v1/api-key/${id}`);
     await reader.reload();
-    await reader.getByRole('heading', { name: 'Sign in to Fairlead' }).waitFor();
+    await appears(reader.getByRole('heading', { name: 'Sign in to Fairlead' }));
     expect(await faultsOf(reader)).toEqual([]);
     await reader.context().close();
   });
@@ -266,7 +266,7 @@ async function stopAt(on: Page, name: string, { path, shows, steps = {}, token }
   const note = (request: Request) => WAITING.test(request.url()) || requests.push(request.url());
   on.on('request', note);
   await on.goto(`${base}${path(things)}`);
-  await on.getByText(shows).first().waitFor();
+  await appears(on.getByText(shows));
   await settled(on);
   on.off('request', note);
   expect(requests.length > MOST_REQUESTS ? { name, requests } : { name }).toEqual({ name });

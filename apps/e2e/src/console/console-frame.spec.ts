@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
 import { upload } from '../testing/tenant-things';
 
 const BUILT = join(__dirname, '../../../console/dist');
@@ -216,7 +216,7 @@ inBrowser('The frame of the console', () => {
         await settled(visitor);
         await way.then(visitor);
       }
-      await problem.waitFor();
+      await appears(problem);
       expect({
         name,
         address: new URL(visitor.url()).pathname + new URL(visitor.url()).search,
@@ -226,8 +226,8 @@ inBrowser('The frame of the console', () => {
         await visitor.keyboard.press('Escape');
         await problem.waitFor({ state: 'detached' });
         await way.then!(visitor);
-        await problem.waitFor();
-      } else await visitor.getByRole('link', { name: 'Fairlead, experiments' }).waitFor();
+        await appears(problem);
+      } else await appears(visitor.getByRole('link', { name: 'Fairlead, experiments' }));
       await arrive();
       await problem.getByRole('button', { name: 'Try again' }).click();
       await problem.waitFor({ state: 'detached' });
@@ -241,10 +241,10 @@ inBrowser('The frame of the console', () => {
     await visitor.route('**/assets/index-*.js', (route) => route.fulfill({ status: 404, json: {} }));
     await visitor.goto('/o/-/keys');
     const again = visitor.getByRole('link', { name: 'Load it again' });
-    await again.waitFor();
+    await appears(again);
     await visitor.unroute('**/assets/index-*.js');
     await again.click();
-    await visitor.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await appears(visitor.getByRole('heading', { level: 1, name: 'Keys' }));
     await visitor.close();
   });
 
@@ -257,12 +257,12 @@ inBrowser('The frame of the console', () => {
     await tabTo(visitor.getByRole('link', { name: 'Keys' }));
     await visitor.keyboard.press('Enter');
     const problem = visitor.getByRole('alert').filter({ hasText: AWAY });
-    await problem.waitFor();
+    await appears(problem);
     expect(await walk.looks(visitor)).toEqual([]);
     await visitor.context().setOffline(false);
     await tabTo(problem.getByRole('button', { name: 'Try again' }));
     await visitor.keyboard.press('Enter');
-    await visitor.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await appears(visitor.getByRole('heading', { level: 1, name: 'Keys' }));
     await visitor.context().close();
   });
 
@@ -277,7 +277,7 @@ inBrowser('The frame of the console', () => {
     await field.fill('typed here');
     await visitor.evaluate(`history.pushState(null, '', ${JSON.stringify(`${path}?tab=settings`)})`);
     // The dialog makes what is behind it inert.
-    await visitor.locator('main [role="alert"]', { hasText: 'discards what is typed' }).waitFor();
+    await appears(visitor.locator('main [role="alert"]', { hasText: 'discards what is typed' }));
     expect(await field.inputValue()).toBe('typed here');
     await visitor.close();
   });
@@ -292,27 +292,27 @@ inBrowser('The frame of the console', () => {
       return route.fulfill({ status: 503, headers, json: { detail: 'The service is starting.' } });
     });
     await visitor.goto('/o/-/keys');
-    await visitor.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' }).waitFor();
-    await visitor.getByRole('progressbar', { name: 'Loading' }).waitFor();
+    await appears(visitor.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' }));
+    await appears(visitor.getByRole('progressbar', { name: 'Loading' }));
     expect(await walk.faults(visitor)).toEqual([]);
     answer();
-    await visitor.getByRole('heading', { level: 1, name: 'The page cannot be shown' }).waitFor();
-    await visitor.getByText(/^Trying again in [1-3] s/).waitFor();
+    await appears(visitor.getByRole('heading', { level: 1, name: 'The page cannot be shown' }));
+    await appears(visitor.getByText(/^Trying again in [1-3] s/));
     const problem = visitor.getByRole('alert');
-    await problem.getByText('The service is starting.').waitFor();
-    await problem.getByText('request-of-the-frame').waitFor();
+    await appears(problem.getByText('The service is starting.'));
+    await appears(problem.getByText('request-of-the-frame'));
     await visitor.unroute('**/v1/console/session');
-    await visitor.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await appears(visitor.getByRole('heading', { level: 1, name: 'Keys' }));
 
     const busy = { status: 503, headers: { 'retry-after': '60' }, json: { detail: 'Busy.' } };
     await visitor.route('**/api/v1/api-key', (route) => route.fulfill(busy));
     await visitor.reload();
-    await visitor.getByText(/^Trying again in (60|5\d) s/).waitFor();
+    await appears(visitor.getByText(/^Trying again in (60|5\d) s/));
     expect(await walk.looks(visitor)).toEqual([]);
     await visitor.unroute('**/api/v1/api-key');
     await tabTo(visitor.getByRole('button', { name: 'Try again' }));
     await visitor.keyboard.press('Enter');
-    await visitor.getByRole('region', { name: 'API keys' }).waitFor();
+    await appears(visitor.getByRole('region', { name: 'API keys' }));
     await visitor.close();
   });
 
@@ -339,15 +339,15 @@ inBrowser('The frame of the console', () => {
     await inTurn(missing, async ([path, thing]) => {
       const visitor = await walk.openIn(page.context());
       await visitor.goto(path);
-      await visitor.getByRole('heading', { level: 1, name: `There is no such ${thing}`, exact: true }).waitFor();
-      await visitor.getByRole('link', { name: 'Fairlead, experiments' }).waitFor();
+      await appears(visitor.getByRole('heading', { level: 1, name: `There is no such ${thing}`, exact: true }));
+      await appears(visitor.getByRole('link', { name: 'Fairlead, experiments' }));
       await settled(visitor);
       expect([path, await visitor.locator('main :is(table, nav)').count()]).toEqual([path, 0]);
       expect(await visitor.locator('main').innerText()).not.toMatch(/should|path\.|query\./);
       await visitor.close();
     });
     await page.goto(`/o/-/datasets/${none}`);
-    await page.getByRole('alert').getByText('Request', { exact: false }).last().waitFor();
+    await appears(page.getByRole('alert').getByText('Request', { exact: false }).last());
     expect(await walk.looks(page)).toEqual([]);
   });
 
@@ -363,7 +363,7 @@ inBrowser('The frame of the console', () => {
       ['keys', 'see the keys of this workspace'],
     ]) {
       await reader.goto(`/o/-/${path}`);
-      await reader.getByRole('alert').getByText(`This key may not ${words}: it needs the scope admin.`).waitFor();
+      await appears(reader.getByRole('alert').getByText(`This key may not ${words}: it needs the scope admin.`));
     }
     await reader.goto('/o/-/audit');
     await settled(reader);
@@ -399,7 +399,7 @@ inBrowser('The frame of the console', () => {
       await form().getByLabel('What it is for').fill(text);
       await visitor.context().clearCookies();
       await visitor.keyboard.press('Enter');
-      await again().waitFor();
+      await appears(again());
     }
 
     beforeAll(async () => {
@@ -418,9 +418,9 @@ inBrowser('The frame of the console', () => {
       expect(await visitor.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('typed before');
       expect(await walk.looks(visitor)).toEqual([]);
       await enter('fl_no_key');
-      await again().getByRole('alert').getByText('This key is not known here.').waitFor();
+      await appears(again().getByRole('alert').getByText('This key is not known here.'));
       await enter(key);
-      await asked('The new key').waitFor();
+      await appears(asked('The new key'));
       expect((await names()).filter((name: string) => name === 'typed before')).toHaveLength(1);
     });
 
@@ -434,13 +434,13 @@ inBrowser('The frame of the console', () => {
       await dialog.getByLabel('Address').fill('no address');
       await visitor.context().clearCookies();
       await visitor.keyboard.press('Enter');
-      await again().waitFor();
+      await appears(again());
       await until(
         () => token.inputValue(),
         (value) => value === '',
       );
       await enter(key);
-      await dialog.getByRole('alert').waitFor();
+      await appears(dialog.getByRole('alert'));
       expect(await dialog.getByLabel('Name').inputValue()).toBe('kept');
       expect(await token.inputValue()).toBe('');
     });
@@ -450,14 +450,14 @@ inBrowser('The frame of the console', () => {
       await sendTooLate('with another key');
       await enter(other);
       const question = asked('Send it again?');
-      await question.getByText('“Create a key” was not done').waitFor();
-      await question.getByText('another one').waitFor();
+      await appears(question.getByText('“Create a key” was not done'));
+      await appears(question.getByText('another one'));
       expect(await walk.looks(visitor)).toEqual([]);
       await visitor.keyboard.press('Enter');
-      await form().getByRole('alert').getByText('This was not sent again').waitFor();
+      await appears(form().getByRole('alert').getByText('This was not sent again'));
       expect(await names()).not.toContain('with another key');
       await form().getByRole('button', { name: 'Create', exact: true }).click();
-      await asked('The new key').waitFor();
+      await appears(asked('The new key'));
       expect(await names()).toContain('with another key');
     });
 
@@ -471,12 +471,12 @@ inBrowser('The frame of the console', () => {
       await sendTooLate('in the first workspace');
       await enter(elsewhere);
       const question = asked('This is another workspace');
-      await question.getByText('one of “elsewhere”').waitFor();
+      await appears(question.getByText('one of “elsewhere”'));
       expect(await walk.looks(visitor)).toEqual([]);
       await question.getByRole('button', { name: 'Use another key' }).click();
-      await again().waitFor();
+      await appears(again());
       await enter(key);
-      await asked('The new key').waitFor();
+      await appears(asked('The new key'));
       expect(await names()).toContain('in the first workspace');
     });
 
@@ -486,7 +486,7 @@ inBrowser('The frame of the console', () => {
       await visitor.getByRole('button', { name: 'Revoke to be revoked' }).click();
       await visitor.context().clearCookies();
       await asked('Revoke this key').getByRole('button', { name: 'Revoke', exact: true }).click();
-      await again().waitFor();
+      await appears(again());
       await enter(key);
       await asked('Send it again?').getByRole('button', { name: 'Send it now' }).click();
       await asked('Revoke this key').waitFor({ state: 'detached' });
@@ -507,7 +507,7 @@ inBrowser('The frame of the console', () => {
       const field = form().getByLabel('What it is for');
       await field.fill('unsaved');
       await visitor.keyboard.press('Escape');
-      await question.waitFor();
+      await appears(question);
       expect(await walk.looks(visitor)).toEqual([]);
       await visitor.keyboard.press('Escape');
       await question.waitFor({ state: 'detached' });
@@ -533,14 +533,14 @@ inBrowser('The frame of the console', () => {
     await visitor.route('**/api/v1/api-key', (route) => route.fulfill({ json: {} }));
     await visitor.goto('/o/-/keys');
     const problem = visitor.getByRole('alert').filter({ hasText: 'The console failed while it showed this page.' });
-    await problem.waitFor();
+    await appears(problem);
     expect(await walk.looks(visitor)).toEqual([]);
     expect(walk.complaints.splice(0).join()).toContain('is not a function');
     await visitor.unroute('**/api/v1/api-key');
     await tabTo(problem.getByRole('button', { name: 'Try again' }));
     await visitor.keyboard.press('Enter');
-    await visitor.getByRole('table').first().waitFor();
-    await visitor.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await appears(visitor.getByRole('table'));
+    await appears(visitor.getByRole('heading', { level: 1, name: 'Keys' }));
     await visitor.close();
   });
 });

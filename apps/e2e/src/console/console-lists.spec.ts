@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { until } from '@fairlead/postgres/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
 import { upload } from '../testing/tenant-things';
 
 const DESK = { viewport: { width: 1440, height: 900 } };
@@ -66,7 +66,7 @@ inBrowser('Lists of the console', () => {
 
   it('have the columns that are chosen, in their order, and the pinned ones first', async () => {
     await page.goto(`/o/-/datasets/${dataset}`);
-    await page.getByRole('columnheader', { name: 'correct' }).waitFor();
+    await appears(page.getByRole('columnheader', { name: 'correct' }));
     const usual = ['Compare', 'Name', 'correct', 'overall', 'steps', 'p50', 'Errors', 'Rows', 'Started'];
     expect(await heads()).toEqual(usual);
     await tabTo(page.getByRole('button', { name: 'Columns …' }));
@@ -82,7 +82,7 @@ inBrowser('Lists of the console', () => {
     expect(await heads()).toEqual(chosen);
     await asked('columns', 'Errors|score:correct,score:overall,Started,Rows,p99');
     await page.reload();
-    await page.getByRole('columnheader', { name: 'p99' }).waitFor();
+    await appears(page.getByRole('columnheader', { name: 'p99' }));
     expect(await heads()).toEqual(chosen);
     const errors = page.getByRole('columnheader', { name: 'Errors' });
     const { width, x, height, y } = (await errors.boundingBox())!;
@@ -101,36 +101,36 @@ inBrowser('Lists of the console', () => {
 
   it('of all experiments have no columns for the scores of few of them', async () => {
     await page.goto('/o/-/experiments');
-    await page.getByRole('columnheader', { name: 'correct' }).waitFor();
+    await appears(page.getByRole('columnheader', { name: 'correct' }));
     expect(await heads()).not.toContain('only here');
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'elsewhere', exact: true }) });
     expect(await row.locator('td[data-label="Other scores"]').textContent()).toBe('only here 1');
     await page.getByRole('button', { name: 'Columns …' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Show only here' }).click();
     await page.keyboard.press('Escape');
-    await page.getByRole('columnheader', { name: 'only here' }).waitFor();
+    await appears(page.getByRole('columnheader', { name: 'only here' }));
   });
 
   it('mark differences from the baseline, which is named and chosen there', async () => {
     await page.goto(`/o/-/datasets/${dataset}`);
     const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
     const difference = row('second').locator('td[data-label="correct"] [data-clear]');
-    await difference.waitFor();
+    await appears(difference);
     expect(await difference.textContent()).toBe('▲better +0.5');
     expect(await difference.getAttribute('title')).toBe('better than the baseline first');
-    await row('first').getByText('baseline', { exact: true }).waitFor();
+    await appears(row('first').getByText('baseline', { exact: true }));
     expect(await walk.looks(page)).toEqual([]);
     await page.getByLabel('Compare second').check();
     await page.getByRole('button', { name: 'Make it the baseline' }).click();
-    await row('second').getByText('baseline', { exact: true }).waitFor();
-    await row('first').getByText('▼').waitFor();
+    await appears(row('second').getByText('baseline', { exact: true }));
+    await appears(row('first').getByText('▼'));
     const { baseline_experiment_id } = await installation.ask('GET', `/api/v1/datasets/${dataset}`);
     expect(baseline_experiment_id).toBe(ids.second);
   });
 
   it('are kept under a name for the whole workspace, and shown by an address with that name alone', async () => {
     await page.goto(`/o/-/datasets/${dataset}?score=correct>0.5&columns=|Errors,Rows`);
-    await page.getByRole('link', { name: 'second', exact: true }).waitFor();
+    await appears(page.getByRole('link', { name: 'second', exact: true }));
     await page.getByRole('button', { name: 'Views …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Views' });
     const name = dialog.getByLabel('Name for what the list shows now');
@@ -156,7 +156,7 @@ inBrowser('Lists of the console', () => {
     await dialog.waitFor({ state: 'detached' });
     await chosen.selectOption('No view');
     await asked('score', null);
-    await page.getByRole('link', { name: 'second', exact: true }).waitFor();
+    await appears(page.getByRole('link', { name: 'second', exact: true }));
     await chosen.selectOption('good ones');
     await asked('score', 'correct<0.5');
     await page.getByRole('button', { name: 'Views …' }).click();
@@ -178,7 +178,7 @@ inBrowser('Lists of the console', () => {
     expect(await walk.looks(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'of May' }).waitFor();
+    await appears(page.getByRole('link', { name: 'of May' }));
     await page.getByLabel('Compare to be deleted').check();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
@@ -203,11 +203,11 @@ inBrowser('Lists of the console', () => {
     );
     await page.goto(`/o/-/datasets/${id}?tab=examples`);
     const list = page.getByRole('region', { name: 'Examples' });
-    await page.getByText('1–50 of 60').waitFor();
+    await appears(page.getByText('1–50 of 60'));
     await page.getByRole('link', { name: 'Next' }).click();
-    await page.getByText('51–60 of 60').waitFor();
+    await appears(page.getByText('51–60 of 60'));
     await page.getByLabel('Text in inputs or outputs').fill('question 41');
-    await page.getByText('1 example', { exact: true }).waitFor();
+    await appears(page.getByText('1 example', { exact: true }));
     await list.getByRole('button', { name: /^Edit example/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reference output').fill('{"answer": 12345678901234567890}');
@@ -215,39 +215,39 @@ inBrowser('Lists of the console', () => {
     expect(await walk.looks(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await list.getByText('12345678901234567890').waitFor();
-    await list.getByText('hard, night').waitFor();
+    await appears(list.getByText('12345678901234567890'));
+    await appears(list.getByText('hard, night'));
     await page.getByRole('button', { name: 'Drop all filters' }).click();
     await page.getByLabel('Split', { exact: true }).selectOption('hard');
-    await page.getByText('1 example', { exact: true }).waitFor();
+    await appears(page.getByText('1 example', { exact: true }));
     await page.getByRole('button', { name: 'Add an example …' }).click();
     await dialog.getByLabel('Input').fill('{"question": "a new one"}');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Drop all filters' }).click();
     await page.getByLabel('Text in inputs or outputs').fill('a new one');
-    await page.getByText('1 example', { exact: true }).waitFor();
+    await appears(page.getByText('1 example', { exact: true }));
     await list.getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Put into a split …' }).click();
     await dialog.getByLabel('Split', { exact: true }).selectOption('night');
     await dialog.getByRole('button', { name: 'Put into it' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await list.getByText('night').waitFor();
+    await appears(list.getByText('night'));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete …' }).click();
     await page.getByRole('button', { name: 'Delete them' }).click();
-    await page.getByText('No example passes these filters.').waitFor();
+    await appears(page.getByText('No example passes these filters.'));
 
     await page.getByRole('link', { name: 'Versions' }).click();
     const versions = page.getByRole('region', { name: 'Versions' });
     await versions.getByRole('link', { name: 'What changed' }).last().click();
     const differing = page.getByRole('list', { name: 'Examples that differ' });
-    await page.getByRole('heading', { name: '0 added, 1 changed, 0 removed' }).waitFor();
-    await differing.getByText('12345678901234567890').waitFor();
+    await appears(page.getByRole('heading', { name: '0 added, 1 changed, 0 removed' }));
+    await appears(differing.getByText('12345678901234567890'));
     expect(await walk.looks(page)).toEqual([]);
     await page.getByLabel('Later version').selectOption('with the newest');
-    await page.getByRole('heading', { name: '0 added, 1 changed, 0 removed' }).waitFor();
+    await appears(page.getByRole('heading', { name: '0 added, 1 changed, 0 removed' }));
     await page.setViewportSize(PHONE.viewport);
     await settled(page);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
@@ -264,16 +264,16 @@ inBrowser('Lists of the console', () => {
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     await page.goto(`/o/-/datasets/${dataset}?tab=examples`);
-    await page.getByText('Only uploads of experiments change this dataset.').waitFor();
+    await appears(page.getByText('Only uploads of experiments change this dataset.'));
     expect(await page.getByRole('button', { name: 'Add an example …' }).isDisabled()).toBe(true);
   });
 
   it('follow a score or a measure through the experiments, as a graph and a table', async () => {
     await page.goto(`/o/-/datasets/${dataset}?tab=trend`);
-    await page.getByRole('region', { name: 'Trend' }).getByRole('link').first().waitFor();
+    await appears(page.getByRole('region', { name: 'Trend' }).getByRole('link'));
     await page.getByLabel('Followed').selectOption('Errors');
     await page.waitForURL(/measure=errors/);
-    await page.getByRole('img', { name: /^\d+ experiments, from .*; the table below has the numbers$/ }).waitFor();
+    await appears(page.getByRole('img', { name: /^\d+ experiments, from .*; the table below has the numbers$/ }));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
   });
@@ -282,28 +282,28 @@ inBrowser('Lists of the console', () => {
     await installation.ask('POST', '/api/v1/api-key', { description: LONG, scopes: ['read', 'write', 'invoke'] });
     await page.goto('/o/-/keys');
     const revoke = page.getByRole('button', { name: `Revoke ${LONG}` });
-    await revoke.waitFor();
+    await appears(revoke);
     expect(await isReached(revoke)).toBe(true);
     await page.setViewportSize({ width: 760, height: 900 });
     const further = page.getByRole('button', { name: 'Show the columns after these' }).first();
-    await further.waitFor();
+    await appears(further);
     expect(await isReached(revoke)).toBe(true);
     expect(await walk.looks(page)).toEqual([]);
     await further.click();
-    await page.getByRole('button', { name: 'Show the columns before these' }).first().waitFor();
+    await appears(page.getByRole('button', { name: 'Show the columns before these' }));
     await page.setViewportSize(DESK.viewport);
   });
 
   it('show times as they are chosen to be', async () => {
     await page.goto('/o/-/keys');
     const time = page.getByRole('region', { name: 'API keys' }).locator('time').first();
-    await time.getByText(/ago$|^just now$/).waitFor();
+    await appears(time.getByText(/ago$|^just now$/));
     await time.click();
-    await time.getByText(/^\d+ \w+ \d{4}, /).waitFor();
+    await appears(time.getByText(/^\d+ \w+ \d{4}, /));
     await page.getByLabel('Times').selectOption('utc');
-    await time.getByText(/ UTC$/).waitFor();
+    await appears(time.getByText(/ UTC$/));
     await page.reload();
-    await time.getByText(/ UTC$/).waitFor();
+    await appears(time.getByText(/ UTC$/));
     await page.getByLabel('Times').selectOption('relative');
   });
 
@@ -313,12 +313,12 @@ inBrowser('Lists of the console', () => {
     await page.goto(`/o/-/datasets/${many.id}/compare?selectedSessions=${experiment.id}`);
     await page.getByRole('button', { name: 'All 30 scores …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Scores' });
-    await dialog.getByRole('region', { name: 'judge' }).waitFor();
+    await appears(dialog.getByRole('region', { name: 'judge' }));
     await dialog.getByLabel('Find a score').fill('criterion 29');
     expect(await walk.looks(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Show judge.criterion 29' }).click();
     await asked('key', 'judge.criterion 29');
-    await page.getByRole('button', { name: /^judge.criterion 29/, pressed: true }).waitFor();
+    await appears(page.getByRole('button', { name: /^judge.criterion 29/, pressed: true }));
   });
 
   it('and rows are all there on a phone: menu, search, next and previous', async () => {
@@ -329,26 +329,26 @@ inBrowser('Lists of the console', () => {
     expect(await places.isVisible()).toBe(false);
     await phone.getByRole('button', { name: 'Go to …' }).tap();
     await phone.getByRole('combobox', { name: 'Name' }).fill('second');
-    await phone.getByRole('option', { name: 'second' }).waitFor();
+    await appears(phone.getByRole('option', { name: 'second' }));
     await phone.keyboard.press('Escape');
     await phone.getByRole('button', { name: 'Menu' }).tap();
-    await phone.getByLabel('Times').waitFor();
+    await appears(phone.getByLabel('Times'));
     expect(await walk.looks(phone)).toEqual([]);
     await places.getByRole('link', { name: 'Keys' }).tap();
-    await phone.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await appears(phone.getByRole('heading', { level: 1, name: 'Keys' }));
     await places.waitFor({ state: 'hidden' });
     await phone.goto(`/o/-/datasets/${dataset}/compare?selectedSessions=${ids.first},${ids.second}&sort=row`);
     await phone.getByRole('button', { name: 'Open row 1:' }).tap();
     const panel = phone.getByRole('complementary', { name: 'Row' });
-    await panel.getByRole('heading', { name: /^Row 1 / }).waitFor();
+    await appears(panel.getByRole('heading', { name: /^Row 1 / }));
     const [previous, next] = ['Previous row', 'Next row'].map((name) => panel.getByRole('button', { name })) as [
       Locator,
       Locator,
     ];
-    await previous.and(phone.locator('[aria-disabled=true]')).waitFor();
+    await appears(previous.and(phone.locator('[aria-disabled=true]')));
     await next.tap();
-    await panel.getByRole('heading', { name: /^Row 2 / }).waitFor();
-    await next.and(phone.locator(':focus')).waitFor();
+    await appears(panel.getByRole('heading', { name: /^Row 2 / }));
+    await appears(next.and(phone.locator(':focus')));
     expect(await walk.looks(phone)).toEqual([]);
     await phone.context().close();
   });
@@ -357,18 +357,18 @@ inBrowser('Lists of the console', () => {
     await page.goto(`/o/-/datasets/${dataset}/compare?selectedSessions=${ids.first}&sort=row`);
     await page.getByRole('button', { name: 'Open row 1:' }).click();
     const output = page.getByRole('complementary', { name: 'Row' }).getByRole('group', { name: 'Output' });
-    await output.getByText('# Found').waitFor();
+    await appears(output.getByText('# Found'));
     await page.getByRole('button', { name: 'Rendered' }).click();
-    await output.getByRole('cell', { name: 'right' }).waitFor();
+    await appears(output.getByRole('cell', { name: 'right' }));
     expect(await output.getByRole('listitem').allTextContents()).toEqual(['one', 'two']);
-    await output.getByText('go (javascript:alert(1)) <b>bold</b>').waitFor();
+    await appears(output.getByText('go (javascript:alert(1)) <b>bold</b>'));
     expect(await output.locator('a, b, img').count()).toBe(0);
     expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('button', { name: 'Next row' }).click();
-    await output.getByRole('cell', { name: 'right' }).waitFor();
+    await appears(output.getByRole('cell', { name: 'right' }));
     await page.reload();
-    await output.getByRole('cell', { name: 'right' }).waitFor();
+    await appears(output.getByRole('cell', { name: 'right' }));
     await page.getByRole('button', { name: 'Raw' }).click();
-    await output.getByText('# Found').waitFor();
+    await appears(output.getByText('# Found'));
   });
 });

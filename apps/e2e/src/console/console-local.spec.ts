@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, startTogether } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, tabTo } from '../testing/console/console-walk';
 
 /** Writes a line of each kind at its start, and one more for each request. */
 const PROGRAM = `
@@ -116,20 +116,20 @@ inBrowser('The console of programs that run on this machine', () => {
   it('follows what a program writes, from a level on and with a text', async () => {
     await page.goto(`/o/-/host/deployments/${id}?tab=logs&log=run`);
     const log = page.getByRole('log');
-    await log.getByText('starts').waitFor();
+    await appears(log.getByText('starts'));
     await page.getByLabel('Level').selectOption('Warning or above');
     await log.getByText('starts').waitFor({ state: 'detached' });
-    await log.getByText('slow answer').waitFor();
+    await appears(log.getByText('slow answer'));
     await page.getByLabel('Lines that contain').fill('NO ANSWER');
     await log.getByText('slow answer').waitFor({ state: 'detached' });
-    await log.getByText('the model gave no answer').waitFor();
+    await appears(log.getByText('the model gave no answer'));
     await installation.ask('GET', `/apps/${id}/`, undefined, { question: 'one' });
-    await log.getByText('ERROR: no answer to one').waitFor();
+    await appears(log.getByText('ERROR: no answer to one'));
     expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('search').getByLabel('Log').selectOption('Deploy log');
     await page.getByLabel('Lines that contain').fill('');
     await page.getByLabel('Level').selectOption('All levels');
-    await log.getByText('Starts: node server.js').waitFor();
+    await appears(log.getByText('Starts: node server.js'));
   });
 
   it('is stopped, started, restarted and given secrets, by keyboard alone', async () => {
@@ -151,11 +151,9 @@ inBrowser('The console of programs that run on this machine', () => {
     ] as const) {
       await press(page.getByRole('button', { name: `${action} …` }));
       await confirm(action);
-      await page.getByRole('button', { name: `${next} …` }).waitFor();
-      await page
-        .locator(`button[aria-label="Open controlled"]${next === 'Start' ? ':disabled' : ':enabled'}`)
-        .waitFor();
-      if (action === 'Stop') await page.getByText('Somebody has stopped it.').waitFor();
+      await appears(page.getByRole('button', { name: `${next} …` }));
+      await appears(page.locator(`button[aria-label="Open controlled"]${next === 'Start' ? ':disabled' : ':enabled'}`));
+      if (action === 'Stop') await appears(page.getByText('Somebody has stopped it.'));
     }
     await press(page.getByRole('link', { name: 'Secrets' }));
     await press(page.getByRole('button', { name: 'Set secrets …' }));
@@ -165,16 +163,16 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.keyboard.type('sesame');
     expect(await walk.looks(page)).toEqual([]);
     await press(dialog.getByRole('button', { name: 'Show the plan' }));
-    await dialog.getByText('Makes a revision').waitFor();
+    await appears(dialog.getByText('Makes a revision'));
     await confirm('Apply');
-    await page.getByRole('cell', { name: 'TOKEN', exact: true }).waitFor();
+    await appears(page.getByRole('cell', { name: 'TOKEN', exact: true }));
     await walk.deployed(controlled);
     await press(page.getByRole('button', { name: 'Set or remove secrets …' }));
     await press(dialog.getByRole('button', { name: 'Remove TOKEN' }));
     await press(dialog.getByRole('button', { name: 'Show the plan' }));
-    await dialog.getByText('Makes a revision').waitFor();
+    await appears(dialog.getByText('Makes a revision'));
     await confirm('Apply');
-    await page.getByText('No secrets').waitFor();
+    await appears(page.getByText('No secrets'));
   });
 
   it('shows what changed in the files of the source', async () => {
@@ -183,13 +181,13 @@ inBrowser('The console of programs that run on this machine', () => {
     const { latest_revision_id } = await installation.ask('GET', `/v2/deployments/${compared}`);
     await page.goto(`/o/-/host/deployments/${compared}?tab=revisions&diff=${latest_revision_id}`);
     const files = page.getByRole('region', { name: 'Files of the source' });
-    await files.getByText('1 file differs, 3 are the same').waitFor();
+    await appears(files.getByText('1 file differs, 3 are the same'));
     const file = files.locator('summary', { hasText: 'server.js' });
     await tabTo(file);
     await page.keyboard.press('Enter');
     const patch = page.getByRole('region', { name: 'Difference of server.js' });
-    await patch.getByText(`-console.log('{"level":40,"msg":"slow answer"}');`).waitFor();
-    await patch.getByText(`+console.log('{"level":40,"msg":"late answer"}');`).waitFor();
+    await appears(patch.getByText(`-console.log('{"level":40,"msg":"slow answer"}');`));
+    await appears(patch.getByText(`+console.log('{"level":40,"msg":"late answer"}');`));
     expect(await walk.looks(page)).toEqual([]);
   });
 
@@ -198,10 +196,10 @@ inBrowser('The console of programs that run on this machine', () => {
     await release(crashing, PROGRAMS['ends soon']);
     await release(late, PROGRAMS['starts late']);
     await page.goto(`/o/-/host/deployments/${late}`);
-    await page.getByText('Starting', { exact: true }).waitFor();
-    await page.getByText('It is waited until the program listens at the port that PORT names.').first().waitFor();
+    await appears(page.getByText('Starting', { exact: true }));
+    await appears(page.getByText('It is waited until the program listens at the port that PORT names.'));
     await page.goto(`/o/-/host/deployments/${never}`);
-    await page.getByText('No revision has been deployed.').waitFor();
+    await appears(page.getByText('No revision has been deployed.'));
     expect(await page.getByText('Not deployed yet').count()).toBeGreaterThan(0);
 
     const taken = await created('taken', [{ name: 'KEY', value: 'one' }]);
@@ -213,53 +211,48 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.goto(`/o/-/host/deployments/${taken}?tab=revisions`);
     const list = page.getByRole('region', { name: 'Revisions' });
     const [newest, live, first] = [1, 2, 3].map((at) => list.getByRole('row').nth(at));
-    await newest!.getByText('Taken back', { exact: true }).waitFor();
+    await appears(newest!.getByText('Taken back', { exact: true }));
     const why = await newest!.getByText(/^v3 was taken back, and v2 serves again: /).textContent();
     expect(why).toMatch(
       /: The program ended with exit code 1 \d+ s after it was deployed, last line: .*no production build$/,
     );
-    await live!.getByText('Live').waitFor();
-    await first!.getByText('Superseded').waitFor();
+    await appears(live!.getByText('Live'));
+    await appears(first!.getByText('Superseded'));
     const back = page.getByRole('button', { name: 'Roll back to v1' });
-    await back.waitFor();
+    await appears(back);
     expect(await page.getByRole('button', { name: 'Roll back to v3' }).count()).toBe(0);
     expect(await walk.looks(page)).toEqual([]);
     await back.click();
     const dialog = page.getByRole('dialog');
     const plan = dialog.getByRole('region', { name: 'Plan' });
-    await plan.getByText(/The secret KEY is newer .*“Keep the present secrets” below keeps them/).waitFor();
+    await appears(plan.getByText(/The secret KEY is newer .*“Keep the present secrets” below keeps them/));
     expect(await walk.looks(page)).toEqual([]);
     await dialog.getByLabel('Keep the present secrets').check();
     await plan.getByText('is newer').waitFor({ state: 'detached' });
     await dialog.getByText('As a command').click();
-    await dialog.getByText(/^fairlead deployments rollback taken \S+ --keep-secrets$/).waitFor();
+    await appears(dialog.getByText(/^fairlead deployments rollback taken \S+ --keep-secrets$/));
     await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
-    await list.getByText('again v1').waitFor();
+    await appears(list.getByText('again v1'));
     await walk.deployed(taken);
     const path = `/v2/deployments/${taken}/secrets/KEY/reveal`;
     expect((await installation.ask('POST', path, { reason: 'to see it' })).value).toBe('two');
 
     await page.goto(`/o/-/host/deployments/${crashing}`);
-    await page
-      .getByText(/^\d+ restarts, last line: Error: no production build$/)
-      .first()
-      .waitFor();
-    await page
-      .getByText(/^Crash looping: \d+ restarts in \d+ (s|min), last line: Error: no production build$/)
-      .waitFor();
-    await page.getByRole('link', { name: 'Error: no production build' }).first().waitFor();
-    await page.getByRole('img', { name: /^Restarts, / }).waitFor();
-    await page.getByRole('listitem').filter({ hasText: 'v1' }).getByText('Crash looping').waitFor();
+    await appears(page.getByText(/^\d+ restarts, last line: Error: no production build$/));
+    await appears(
+      page.getByText(/^Crash looping: \d+ restarts in \d+ (s|min), last line: Error: no production build$/),
+    );
+    await appears(page.getByRole('link', { name: 'Error: no production build' }));
+    await appears(page.getByRole('img', { name: /^Restarts, / }));
+    await appears(page.getByRole('listitem').filter({ hasText: 'v1' }).getByText('Crash looping'));
     expect(await page.getByText('Live', { exact: true }).count()).toBe(0);
     expect(await walk.looks(page)).toEqual([]);
     await page.goto('/o/-/host/deployments');
     const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
-    await row('crashing').getByText('Crash looping').first().waitFor();
-    await row('taken')
-      .getByText(/^Live, v4/)
-      .waitFor();
-    await row('Never Ran').getByText('Not deployed yet').waitFor();
+    await appears(row('crashing').getByText('Crash looping'));
+    await appears(row('taken').getByText(/^Live, v4/));
+    await appears(row('Never Ran').getByText('Not deployed yet'));
   });
 
   it('deploys a folder that is dropped, without what is no part of its source, and follows it to its address', async () => {
@@ -268,35 +261,34 @@ inBrowser('The console of programs that run on this machine', () => {
     const dialog = page.getByRole('dialog');
     const text = { name: 'text.tar.gz', mimeType: 'application/gzip', buffer: Buffer.from('<b>text</b>') };
     await dialog.getByLabel('Or an archive').setInputFiles(text);
-    await dialog.getByText('text.tar.gz is no archive that gzip has made.').waitFor();
+    await appears(dialog.getByText('text.tar.gz is no archive that gzip has made.'));
     expect(await walk.looks(page)).toEqual([]);
     await drop(source, dialog.getByText('drop it here'));
     const sent = dialog.getByRole('region', { name: 'What is sent' });
-    await sent.getByText('2 files, ').waitFor();
+    await appears(sent.getByText('2 files, '));
     await sent.getByText('Left out (2)').click();
-    await sent.getByText('node_modules/').waitFor();
+    await appears(sent.getByText('node_modules/'));
     expect(await dialog.getByLabel('Name of the deployment').inputValue()).toBe('agent');
     await dialog.getByLabel('Name of the deployment').fill('Dropped Here');
     expect(await walk.looks(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
-    await dialog.getByText('Starts: node server.js').waitFor();
-    await dialog.getByText(`${installation.url}/apps/dropped-here`).waitFor();
+    await appears(dialog.getByText('Starts: node server.js'));
+    await appears(dialog.getByText(`${installation.url}/apps/dropped-here`));
     expect(await walk.looks(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Go to the deployment' }).click();
-    await page.getByRole('heading', { name: 'Dropped Here' }).waitFor();
+    await appears(page.getByRole('heading', { name: 'Dropped Here' }));
 
     await page.goto('/o/-/host/deployments');
     await page.getByRole('button', { name: 'Deploy a folder …' }).click();
     await drop(source, dialog.getByText('drop it here'));
-    await sent.getByText('2 files, ').waitFor();
+    await appears(sent.getByText('2 files, '));
     await dialog.getByLabel('Name of the deployment').fill('dropped here');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
-    await dialog
-      .getByRole('alert')
-      .getByText(/spells the address \/apps\/dropped-here, as 'Dropped Here' does/)
-      .waitFor();
-    await dialog.getByText('Starts: node server.js').waitFor();
-    await dialog.getByRole('button', { name: 'Go to the deployment' }).waitFor();
+    await appears(
+      dialog.getByRole('alert').getByText(/spells the address \/apps\/dropped-here, as 'Dropped Here' does/),
+    );
+    await appears(dialog.getByText('Starts: node server.js'));
+    await appears(dialog.getByRole('button', { name: 'Go to the deployment' }));
     expect(await walk.looks(page)).toEqual([]);
   });
 
@@ -308,14 +300,14 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.getByRole('button', { name: 'Deploy a new version …' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Folder with the source').setInputFiles(broken);
-    await dialog.getByRole('region', { name: 'What is sent' }).getByText('1 file, 16 B').waitFor();
+    await appears(dialog.getByRole('region', { name: 'What is sent' }).getByText('1 file, 16 B'));
     await dialog.getByLabel('Reason').fill('to see it fail');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
-    await dialog.getByRole('status').getByText('Build failed').waitFor();
-    await dialog.getByRole('alert').getByText('Nothing says how to start it').waitFor();
+    await appears(dialog.getByRole('status').getByText('Build failed'));
+    await appears(dialog.getByRole('alert').getByText('Nothing says how to start it'));
     expect(await walk.looks(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByText('to see it fail').first().waitFor();
+    await appears(page.getByText('to see it fail'));
     expect(await installation.ask('GET', `/apps/${id}/`)).toContain('shown to');
   });
 
@@ -328,7 +320,7 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.getByRole('button', { name: 'Open support' }).click();
     const tab = await opening;
     const { port } = new URL(installation.url);
-    await tab.getByText(`shown to support.localhost:${port}`).waitFor();
+    await appears(tab.getByText(`shown to support.localhost:${port}`));
     expect([tab.url(), await tab.evaluate('opener')]).toEqual([`http://support.localhost:${port}/`, null]);
     await tab.close();
   });
@@ -342,7 +334,7 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.goto(`/o/-/${path()}`);
     const opening = page.context().waitForEvent('page');
     await page.getByRole('button', { name: 'Open support' }).click();
-    await page.getByRole('alert').getByText(detail).waitFor();
+    await appears(page.getByRole('alert').getByText(detail));
     const tab = await opening;
     if (!tab.isClosed()) await tab.waitForEvent('close');
     expect(await walk.looks(page)).toEqual([]);

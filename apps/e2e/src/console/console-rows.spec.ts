@@ -1,5 +1,5 @@
 import type { CDPSession, Page, Request } from 'playwright-core';
-import { ConsoleWalk, inBrowser } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser } from '../testing/console/console-walk';
 
 /** Function of the browser, in which a part of this file runs. */
 declare function requestAnimationFrame(callback: () => void): number;
@@ -89,7 +89,7 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
     const fresh = await walk.open();
     await walk.signIn(fresh);
     await fresh.goto(address);
-    await fresh.getByText('row 0: the carrier').first().waitFor({ timeout: 60_000 });
+    await appears(fresh.getByText('row 0: the carrier'), { timeout: 60_000 });
     // Those of the first page too: most come from the cache now, and are told with the bytes that they had.
     const loaded = await fresh.evaluate<{ name: string; encodedBodySize: number }[]>(
       `performance.getEntriesByType('resource').map(({ name, encodedBodySize }) => ({ name, encodedBodySize }))`,
@@ -107,16 +107,16 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
     await walk.signIn(desk);
     const four = address.replace(/,[^,&]*&/, '&');
     await desk.goto(four);
-    await desk.getByText('row 0: the carrier').first().waitFor();
+    await appears(desk.getByText('row 0: the carrier'));
     const first = desk.getByRole('row').filter({ has: desk.getByRole('button', { name: 'Open row 1:' }) });
     expect((await first.boundingBox())!.y).toBeLessThanOrEqual(420);
     expect(await desk.evaluate('document.documentElement.scrollHeight')).toBe(900);
     await desk.goto(`${four}&row=${row(12_345, 0).row_id}`);
     const named = desk.getByRole('row', { selected: true });
-    await named.getByText('question number 12345 ').waitFor();
+    await appears(named.getByText('question number 12345 '));
     await desk.setViewportSize({ width: 390, height: 844 });
     await desk.goto(four);
-    await first.waitFor();
+    await appears(first);
     expect((await first.boundingBox())!.y).toBeLessThanOrEqual(844 - 64);
     await desk.context().close();
   });
@@ -125,13 +125,13 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
     const last = /\/compare\?.*offset=19900/;
     await page.route(last, (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }));
     await page.goto(address);
-    await page.getByText('row 0: the carrier').first().waitFor();
+    await appears(page.getByText('row 0: the carrier'));
     const viewport = page.getByRole('region', { name: '20,000 rows' });
     await viewport.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
-    await page.getByRole('alert').getByText('not just now').waitFor();
+    await appears(page.getByRole('alert').getByText('not just now'));
     await page.unroute(last);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await viewport.waitFor();
+    await appears(viewport);
   });
 });
 
@@ -144,13 +144,13 @@ interface Seen {
 /** Goes to rows all over the comparison, and answers what the page has become then. */
 async function looked(page: Page, address: string): Promise<Seen> {
   await page.goto(address);
-  await page.getByText('row 0: the carrier').first().waitFor();
+  await appears(page.getByText('row 0: the carrier'));
   const viewport = page.getByRole('region', { name: '20,000 rows' });
   const pixels = await viewport.evaluate((element) => element.scrollHeight);
   const perRow = pixels / (ROWS + 1);
   for (const index of [10_000, 19_990, 123, 7777, 15_000, 40]) {
     await viewport.evaluate((element, top) => element.scrollTo({ top }), index * perRow);
-    await page.getByText(`row ${index}: the carrier`).first().waitFor();
+    await appears(page.getByText(`row ${index}: the carrier`));
   }
   // Flung through all of it, a screen and a half in each frame.
   await viewport.evaluate(
@@ -166,10 +166,7 @@ async function looked(page: Page, address: string): Promise<Seen> {
         requestAnimationFrame(frame);
       }),
   );
-  await page
-    .getByText(/^…?row \d+: the carrier/)
-    .first()
-    .waitFor();
+  await appears(page.getByText(/^…?row \d+: the carrier/));
   const devtools = await page.context().newCDPSession(page);
   const { nodes, megabytes } = await measured(devtools);
   return { nodes, megabytes, shift: await page.evaluate<number>('globalThis.shift') };

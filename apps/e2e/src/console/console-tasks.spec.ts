@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, startApart, startWhole } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, tabTo } from '../testing/console/console-walk';
 import { newDeployment, upload } from '../testing/tenant-things';
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
@@ -148,15 +148,15 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
   describe.each(Object.entries<Way>(ways))('%s', (name, way) => {
     it('a newcomer runs the copied command, and the first experiment appears', async () => {
       const { page, key } = await place(`newcomer ${name}`, way);
-      await page.getByText('No experiment yet').waitFor();
+      await appears(page.getByText('No experiment yet'));
       await way.look(page);
       const command = await copy(way, page.getByRole('button', { name: 'Copy' }));
       await execute('sh', ['-c', command], { env: { PATH: process.env.PATH, FAIRLEAD_KEY: key } });
       const first = page.getByRole('region', { name: 'Experiments' }).getByRole('link', { name: 'first-experiment' });
-      await first.waitFor();
+      await appears(first);
       await way.look(page);
       await way.press(first);
-      await page.getByRole('region', { name: '1 rows' }).waitFor();
+      await appears(page.getByRole('region', { name: '1 rows' }));
       await way.look(page);
     });
 
@@ -166,12 +166,12 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
       const next = await uploadRows('next', 0, headers, dataset);
       await page.goto(`/datasets/${dataset}/compare?selectedSessions=${experiment}%2C${next.experiment}`);
       await way.press(page.getByRole('button', { name: '1 worse' }));
-      await page.getByRole('region', { name: '1 rows' }).waitFor();
+      await appears(page.getByRole('region', { name: '1 rows' }));
       await way.look(page);
       await way.press(page.getByRole('button', { name: /^Open row 1/ }));
       const panel = page.getByRole('complementary', { name: 'Row' });
-      await panel.locator('del', { hasText: 'base' }).waitFor();
-      await panel.locator('ins', { hasText: 'next' }).waitFor();
+      await appears(panel.locator('del', { hasText: 'base' }));
+      await appears(panel.locator('ins', { hasText: 'next' }));
       await way.look(page);
       await way.press(panel.getByRole('button', { name: 'Close' }));
       await panel.waitFor({ state: 'detached' });
@@ -204,22 +204,22 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
       await rolledOut();
       await page.goto('/o/-/host/deployments');
       await way.press(page.getByRole('link', { name: 'production' }));
-      await page.getByText('bigger context window').first().waitFor();
+      await appears(page.getByText('bigger context window'));
       await way.look(page);
       await way.press(page.getByRole('link', { name: 'Revisions' }));
       await way.press(page.getByRole('link', { name: 'Diff of v2' }));
-      await page.getByText('What v2 changed').waitFor();
-      await page.locator('ins', { hasText: 'registry.example/production:2' }).waitFor();
+      await appears(page.getByText('What v2 changed'));
+      await appears(page.locator('ins', { hasText: 'registry.example/production:2' }));
       await way.look(page);
       await way.press(page.getByRole('button', { name: 'Roll back to v1' }));
       const dialog = page.getByRole('dialog');
       const plan = dialog.getByRole('region', { name: 'Plan' });
-      await plan.locator('ins', { hasText: 'registry.example/production:1' }).waitFor();
+      await appears(plan.locator('ins', { hasText: 'registry.example/production:1' }));
       await way.look(page);
       await way.write(dialog.getByLabel('Reason'), 'it was slow');
       await way.press(dialog.getByRole('button', { name: 'Roll back', exact: true }));
       await page.locator('dialog').waitFor({ state: 'detached' });
-      await page.getByText('it was slow').first().waitFor();
+      await appears(page.getByText('it was slow'));
       await way.look(page);
     });
 
@@ -230,7 +230,7 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
       await page.goto('/o/-/audit');
       await way.choose(page.getByLabel('Operation'), 'Delete deployment');
       await page.waitForURL('**/audit?operations=delete_deployment');
-      await page.getByText('not needed').waitFor();
+      await appears(page.getByText('not needed'));
       await way.look(page);
       const saving = page.waitForEvent('download');
       await way.press(page.getByRole('button', { name: 'Export' }));
@@ -252,7 +252,7 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
       await choose('History, a .jsonl file', file('history.jsonl', history));
       await page.context().setOffline(true);
       await way.press(page.getByRole('button', { name: 'Verify' }));
-      await page.getByText('It is as it was exported').waitFor();
+      await appears(page.getByText('It is as it was exported'));
       await way.look(page);
       await page.context().setOffline(false);
     });

@@ -1,6 +1,6 @@
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
 import { upload } from '../testing/tenant-things';
 import { agentTrace, hostileTrace, largeTrace, sendRuns } from '../testing/console/traces';
 
@@ -43,7 +43,7 @@ inBrowser('A trace in the console', () => {
 
   it('shows the tree of its runs, and the run in focus with its facts', async () => {
     await page.goto(address(failed[0]!.id));
-    await items().nth(4).waitFor();
+    await appears(items().nth(4));
     expect((await items().allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
       expect.stringMatching(/^▾ chain answer quickly.* 2.3 s$/),
       expect.stringMatching(/^retriever look up/),
@@ -51,26 +51,26 @@ inBrowser('A trace in the console', () => {
       expect.stringMatching(/^tool GET \/parcels/),
       expect.stringMatching(/^llm chat/),
     ]);
-    await run().getByText('at track (tools.ts:12)').waitFor();
-    await run().getByText('Where is parcel 10?').waitFor();
-    await run().getByRole('link', { name: 'thread 0' }).waitFor();
+    await appears(run().getByText('at track (tools.ts:12)'));
+    await appears(run().getByText('Where is parcel 10?'));
+    await appears(run().getByRole('link', { name: 'thread 0' }));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
   });
 
   it('goes from run to run by key, each with an address of its own', async () => {
     await page.goto(address(failed[0]!.id));
-    await items().nth(4).waitFor();
+    await appears(items().nth(4));
     await press('j', 'j');
     await page.waitForURL(`**${address(failed[2]!.id)}`);
     await press('h');
     await items().nth(4).waitFor({ state: 'detached' });
     await press('j');
     await page.waitForURL(`**${address(failed[4]!.id)}`);
-    await run().getByText('Answer in one sentence.').waitFor();
-    await run().getByText('calls track: {"parcel":10}').waitFor();
-    await run().getByText('250 ms').waitFor();
-    await run().getByText('130 (110 in, 20 out)').waitFor();
+    await appears(run().getByText('Answer in one sentence.'));
+    await appears(run().getByText('calls track: {"parcel":10}'));
+    await appears(run().getByText('250 ms'));
+    await appears(run().getByText('130 (110 in, 20 out)'));
     await press('e');
     await page.waitForURL(`**${address(failed[0]!.id)}`);
     await press('e');
@@ -84,7 +84,7 @@ inBrowser('A trace in the console', () => {
     await page.waitForURL(`**${address(failed[4]!.id)}`);
     await items().filter({ hasText: 'look up' }).getByRole('link').click();
     await page.waitForURL(`**${address(failed[1]!.id)}`);
-    await run().getByText('Parcels are tracked by their number.').waitFor();
+    await appears(run().getByText('Parcels are tracked by their number.'));
   });
 
   it('shows a run as JSON, with feedback, and on a phone', async () => {
@@ -99,13 +99,13 @@ inBrowser('A trace in the console', () => {
     await installation.ask('POST', '/api/v1/feedback', given);
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(address(root!.id));
-    await run().getByText('No answer at all.').waitFor();
+    await appears(run().getByText('No answer at all.'));
     await settled(page);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     expect(await walk.looks(page)).toEqual([]);
     await run().getByRole('link', { name: 'As JSON' }).click();
     await page.waitForURL('**?view=json');
-    await run().getByText('"content": "Where is parcel 10?"').waitFor();
+    await appears(run().getByText('"content": "Where is parcel 10?"'));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -117,8 +117,8 @@ inBrowser('A trace in the console', () => {
     visitor.on('request', (request) => (requests += /\/(api|v1|v2)\//.test(request.url()) ? 1 : 0));
     await visitor.setViewportSize({ width: 1440, height: 900 });
     await visitor.goto(address(large[4321]!.id));
-    await selected(visitor).getByText('step 4321', { exact: true }).waitFor();
-    await visitor.getByText('5,000 runs').waitFor();
+    await appears(selected(visitor).getByText('step 4321', { exact: true }));
+    await appears(visitor.getByText('5,000 runs'));
     await settled(visitor);
     expect(requests).toBeLessThanOrEqual(MOST_REQUESTS);
     await visitor.getByRole('button', { name: 'Next error of 5' }).click();
@@ -126,7 +126,7 @@ inBrowser('A trace in the console', () => {
     await tree(visitor).focus();
     for (const key of ['End', 'Home', 'PageDown', 'j', 'j']) await visitor.keyboard.press(key);
     await visitor.getByRole('button', { name: 'Fold all' }).click();
-    await items(visitor).nth(20).waitFor();
+    await appears(items(visitor).nth(20));
     await visitor.getByRole('button', { name: 'Unfold all' }).click();
     await tree(visitor).evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }));
     await settled(visitor);
@@ -137,9 +137,7 @@ inBrowser('A trace in the console', () => {
 
   it('shows what no program should send as text, each run once', async () => {
     await page.goto(address(hostile[0]!.id));
-    await items()
-      .nth(hostile.length - 1)
-      .waitFor();
+    await appears(items().nth(hostile.length - 1));
     expect(await items().count()).toBe(hostile.length);
     for (const name of [
       'first of a circle',
@@ -148,12 +146,12 @@ inBrowser('A trace in the console', () => {
       'of a missing parent',
       '(no name)',
     ]) {
-      await items().filter({ hasText: name }).first().waitFor();
+      await appears(items().filter({ hasText: name }));
     }
     for (const { id } of hostile) {
       await page.goto(address(id));
-      await selected().waitFor();
-      await run().waitFor();
+      await appears(selected());
+      await appears(run());
       await settled(page);
       expect(await walk.looks(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1440);
@@ -163,7 +161,7 @@ inBrowser('A trace in the console', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`/o/-/projects/p/${project}`);
-    await page.getByRole('cell').first().waitFor();
+    await appears(page.getByRole('cell'));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     expect(await page.title()).not.toBe('ran');
@@ -173,16 +171,16 @@ inBrowser('A trace in the console', () => {
     await page.goto(address(failed[0]!.id));
     await run().getByRole('link', { name: 'thread 0' }).click();
     await page.waitForURL('**/t/thread%200');
-    await page.getByText('Where is parcel 5?').waitFor();
-    await page.getByText('Parcel 5 is on its way.').waitFor();
-    await page.getByRole('link', { name: 'answer quickly' }).first().waitFor();
+    await appears(page.getByText('Where is parcel 5?'));
+    await appears(page.getByText('Parcel 5 is on its way.'));
+    await appears(page.getByRole('link', { name: 'answer quickly' }));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     await page.goto(address(hostile[0]!.id));
     await run()
       .getByRole('link', { name: /^a\/b / })
       .click();
-    await page.getByRole('heading', { name: 'Conversation' }).waitFor();
+    await appears(page.getByRole('heading', { name: 'Conversation' }));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
   });
@@ -191,9 +189,9 @@ inBrowser('A trace in the console', () => {
     const { share_token: token } = await installation.ask('PUT', `/api/v1/runs/${failed[0]!.id}/share`, {});
     const visitor = await walk.open({ viewport: { width: 1440, height: 900 } });
     await visitor.goto(`/public/${token}/r`);
-    await items(visitor).nth(4).waitFor();
+    await appears(items(visitor).nth(4));
     await visitor.keyboard.press('j');
-    await run(visitor).getByText('Parcels are tracked by their number.').waitFor();
+    await appears(run(visitor).getByText('Parcels are tracked by their number.'));
     await visitor.waitForURL(`**?run=${failed[1]!.id}`);
     await settled(visitor);
     expect(await walk.looks(visitor)).toEqual([]);
@@ -203,31 +201,31 @@ inBrowser('A trace in the console', () => {
   it('adds feedback and an example by key', async () => {
     const [root, , , , model] = failed;
     await page.goto(address(model!.id));
-    await run().getByText('Answer in one sentence.').waitFor();
+    await appears(run().getByText('Answer in one sentence.'));
     await press('a');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Key, such as correct').and(page.locator(':focus')).waitFor();
+    await appears(dialog.getByLabel('Key, such as correct').and(page.locator(':focus')));
     await page.keyboard.type('tone');
     await dialog.getByLabel('Result').fill('friendly');
     expect(await walk.looks(page)).toEqual([]);
     await press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    await run().getByRole('region', { name: 'Feedback' }).getByText('friendly').waitFor();
+    await appears(run().getByRole('region', { name: 'Feedback' }).getByText('friendly'));
 
     const { id: own } = await installation.ask('POST', '/api/v1/datasets', { name: 'of our own' });
     await installation.ask('POST', '/api/v1/datasets/upload-experiment', upload('uploaded'));
     await page.goto(address(root!.id));
-    await run().getByText('at track (tools.ts:12)').waitFor();
+    await appears(run().getByText('at track (tools.ts:12)'));
     await press('d');
     const dataset = dialog.getByLabel('Dataset', { exact: true });
     await dataset.selectOption({ label: 'uploaded (filled by uploads)' });
-    await dialog.getByText('Only uploads of experiments change this dataset.').waitFor();
+    await appears(dialog.getByText('Only uploads of experiments change this dataset.'));
     expect(await dialog.getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true);
     expect(await walk.looks(page)).toEqual([]);
     await dataset.selectOption('of our own');
     await dialog.getByLabel('Reference output').fill('{"answer": 12345678901234567890}');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await dialog.getByRole('link', { name: 'Show the dataset' }).waitFor();
+    await appears(dialog.getByRole('link', { name: 'Show the dataset' }));
     const answer = await installation.fetch('GET', `/api/v1/examples?dataset=${own}`);
     const text = await answer.text();
     expect(text).toContain('12345678901234567890');
@@ -236,15 +234,15 @@ inBrowser('A trace in the console', () => {
 
   it('says so when a run is not there, and keeps the trace when one of its runs cannot be read', async () => {
     await page.goto(address(crypto.randomUUID()));
-    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    await appears(page.getByRole('heading', { name: 'There is no such run' }));
     await page.goto(address(failed[0]!.id));
-    await items().nth(4).waitFor();
+    await appears(items().nth(4));
     await page.route(`**/api/v1/runs/${failed[1]!.id}`, (route) =>
       route.fulfill({ status: 404, json: { detail: 'not just now' } }),
     );
     await press('j');
-    await page.getByRole('alert').getByText('not just now').waitFor();
+    await appears(page.getByRole('alert').getByText('not just now'));
     await press('j');
-    await run().getByText('ToolError: parcel 10 is unknown').waitFor();
+    await appears(run().getByText('ToolError: parcel 10 is unknown'));
   });
 });

@@ -1,6 +1,6 @@
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
 import { agentTrace, EPOCH, placed, sendRuns } from '../testing/console/traces';
 
 const TRACES = 240;
@@ -33,13 +33,13 @@ inBrowser('The traces of the console', () => {
 
   it('begins with a command that sends a trace, and shows the project of the first one by itself', async () => {
     await page.getByRole('link', { name: 'Traces' }).click();
-    await page.getByRole('heading', { name: 'No trace yet' }).waitFor();
-    await page.getByText(`curl -sS ${installation.url}/api/v1/runs`).waitFor();
+    await appears(page.getByRole('heading', { name: 'No trace yet' }));
+    await appears(page.getByText(`curl -sS ${installation.url}/api/v1/runs`));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     const traces = Array.from({ length: TRACES }, (_, n) => agentTrace(n)).flat();
     project = await sendRuns(installation, 'parcels', traces);
-    await page.getByRole('link', { name: 'parcels' }).waitFor();
+    await appears(page.getByRole('link', { name: 'parcels' }));
     const line = page.getByRole('row').filter({ hasText: 'parcels' });
     expect(await line.getByRole('cell').count()).toBe(8);
   });
@@ -47,7 +47,7 @@ inBrowser('The traces of the console', () => {
   it('lists projects, filtered by name in the address, in both widths and themes', async () => {
     await installation.ask('POST', '/api/v1/sessions', { name: 'nothing in it' });
     await page.goto('/o/-/projects');
-    await page.getByRole('link', { name: 'nothing in it' }).waitFor();
+    await appears(page.getByRole('link', { name: 'nothing in it' }));
     await page.keyboard.press('/');
     await page.keyboard.type('parc');
     await page.waitForURL('**/projects?q=parc');
@@ -71,19 +71,20 @@ inBrowser('The traces of the console', () => {
   it('shows an empty project until its first run comes', async () => {
     await page.goto('/o/-/projects');
     await page.getByRole('link', { name: 'nothing in it' }).click();
-    await page.getByText('This project has no runs yet.').waitFor();
+    await appears(page.getByText('This project has no runs yet.'));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     await sendRuns(installation, 'nothing in it', agentTrace(1));
-    await rows().first().waitFor();
+    await appears(rows());
   });
 
   it('lists the root runs of a project, the newest first, and reads on while one scrolls', async () => {
     await page.goto(`/o/-/projects/p/${project}`);
-    await rows()
-      .first()
-      .getByText(`Where is parcel ${TRACES - 1}?`)
-      .waitFor();
+    await appears(
+      rows()
+        .first()
+        .getByText(`Where is parcel ${TRACES - 1}?`),
+    );
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     expect(await rows().count()).toBeLessThan(60);
@@ -92,7 +93,7 @@ inBrowser('The traces of the console', () => {
       await runs().evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
       await settled(page);
     }
-    await last.waitFor();
+    await appears(last);
     expect(await rows().count()).toBeLessThan(60);
     await page.setViewportSize({ width: 390, height: 844 });
     await settled(page);
@@ -103,21 +104,21 @@ inBrowser('The traces of the console', () => {
 
   it('goes from run to run with j and k, and opens one with Enter', async () => {
     await page.goto(`/o/-/projects/p/${project}`);
-    await rows().first().waitFor();
+    await appears(rows());
     for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key);
     const focused = page.locator('[data-place="1"] a');
-    await focused.and(page.locator(':focus')).waitFor();
+    await appears(focused.and(page.locator(':focus')));
     await page.keyboard.press('Enter');
     await page.waitForURL('**/r/*');
-    await page.getByRole('treeitem', { selected: true }).waitFor();
+    await appears(page.getByRole('treeitem', { selected: true }));
     await page.goBack();
-    await rows().first().waitFor();
+    await appears(rows());
   });
 
   it('filters by status, name, type, time, tag, metadata, score, text and thread, all in the address', async () => {
     const found = async (search: string): Promise<string[]> => {
       await page.goto(`/o/-/projects/p/${project}?columns=input&${search}`);
-      await rows().first().or(page.getByText('No run passes these filters.')).waitFor();
+      await appears(rows().first().or(page.getByText('No run passes these filters.')));
       await settled(page);
       return rows().allInnerTexts();
     };
@@ -145,17 +146,17 @@ inBrowser('The traces of the console', () => {
     for (const search of ['status=pending', 'type=llm', 'since=1h', 'q=in+none'])
       expect(await found(search)).toEqual([]);
     await page.getByRole('button', { name: 'Drop all filters' }).click();
-    await rows().first().waitFor();
+    await appears(rows());
     await page.getByText('More filters').click();
     await page.getByRole('searchbox', { name: 'Score, correct<0.5' }).fill('correct <');
-    await page.getByText('A score is filtered by its key').waitFor();
+    await appears(page.getByText('A score is filtered by its key'));
     await page.getByRole('combobox', { name: 'Status' }).selectOption('Failed');
     await page.waitForURL('**status=error**');
   });
 
   it('shows the columns that are chosen, which stand in the address', async () => {
     await page.goto(`/o/-/projects/p/${project}`);
-    await rows().first().waitFor();
+    await appears(rows());
     await page.getByText('Columns', { exact: true }).click();
     await page.getByRole('checkbox', { name: 'Thread' }).check();
     await page.getByRole('checkbox', { name: 'Output' }).uncheck();
@@ -163,7 +164,7 @@ inBrowser('The traces of the console', () => {
     await page.waitForURL('**columns=status,input,scores,thread,latency,tokens,cost,started');
     expect(await titles()).toBe('Name,Status,Input,Scores,Thread,Latency,Tokens,Cost,Started');
     await page.reload();
-    await rows().first().getByText('thread 4').waitFor();
+    await appears(rows().first().getByText('thread 4'));
     expect(await titles()).toBe('Name,Status,Input,Scores,Thread,Latency,Tokens,Cost,Started');
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
@@ -171,24 +172,26 @@ inBrowser('The traces of the console', () => {
 
   it('announces new runs, loads them when that is wanted, and shows when a run has ended', async () => {
     await page.goto(`/o/-/projects/p/${project}`);
-    await rows()
-      .first()
-      .getByText(`Where is parcel ${TRACES - 1}?`)
-      .waitFor();
+    await appears(
+      rows()
+        .first()
+        .getByText(`Where is parcel ${TRACES - 1}?`),
+    );
     const running = { ...placed(undefined, Date.now() - EPOCH), name: 'still running', inputs: {} };
     await sendRuns(installation, 'parcels', [...agentTrace(TRACES), running]);
     const news = page.getByRole('button', { name: '2 new' });
-    await news.waitFor();
-    await rows()
-      .first()
-      .getByText(`Where is parcel ${TRACES - 1}?`)
-      .waitFor();
+    await appears(news);
+    await appears(
+      rows()
+        .first()
+        .getByText(`Where is parcel ${TRACES - 1}?`),
+    );
     await news.click();
     await news.waitFor({ state: 'detached' });
-    await rows().first().getByText('running', { exact: true }).waitFor();
-    await rows().nth(1).getByText(`Where is parcel ${TRACES}?`).waitFor();
+    await appears(rows().first().getByText('running', { exact: true }));
+    await appears(rows().nth(1).getByText(`Where is parcel ${TRACES}?`));
     const patch = { id: running.id, trace_id: running.trace_id, end_time: new Date().toISOString(), error: 'it broke' };
     await installation.ask('PATCH', `/api/v1/runs/${running.id}`, patch);
-    await rows().first().getByText('failed', { exact: true }).waitFor();
+    await appears(rows().first().getByText('failed', { exact: true }));
   });
 });

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { CodeHostServer } from '@fairlead/integrations/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
 import { type Outside, startOutside } from '../testing/outside';
 import { askUntil } from '../testing/route-service';
 import { newDeployment, upload } from '../testing/tenant-things';
@@ -57,32 +57,32 @@ inBrowser('The console of a workspace', () => {
     const { url } = await client.shareDataset(dataset);
     const stranger = await walk.open();
     await stranger.goto(url);
-    await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
-    await stranger.getByRole('cell', { name: 'shared with all' }).waitFor();
+    await appears(stranger.getByRole('heading', { level: 1, name: 'shared with all' }));
+    await appears(stranger.getByRole('cell', { name: 'shared with all' }));
     expect(await walk.faults(stranger)).toEqual([]);
     await stranger.getByRole('link', { name: 'Examples 1' }).click();
-    await stranger.getByRole('region', { name: 'Examples' }).getByText('question').waitFor();
+    await appears(stranger.getByRole('region', { name: 'Examples' }).getByText('question'));
 
     await stranger.goto(await client.shareRun(run));
-    await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
-    await stranger.getByRole('group', { name: 'Output' }).waitFor();
+    await appears(stranger.getByRole('heading', { level: 1, name: 'shared with all' }));
+    await appears(stranger.getByRole('group', { name: 'Output' }));
     await stranger.emulateMedia({ colorScheme: 'dark' });
     expect(await walk.faults(stranger)).toEqual([]);
     const below = '**/v2/public/*/runs/query';
     await stranger.route(below, (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }));
     await stranger.reload();
-    await stranger.getByRole('alert').getByText('not just now').waitFor();
+    await appears(stranger.getByRole('alert').getByText('not just now'));
     await stranger.unroute(below);
     await stranger.getByRole('button', { name: 'Try again' }).click();
     await stranger.getByRole('alert').waitFor({ state: 'detached' });
     await stranger.goto(`/api-host/public/${new URL(url).pathname.split('/')[2]}/d`);
-    await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
+    await appears(stranger.getByRole('heading', { level: 1, name: 'shared with all' }));
 
     await client.unshareDataset(dataset);
     await stranger.reload();
-    await stranger.getByText('not found').waitFor();
+    await appears(stranger.getByText('not found'));
     await stranger.goto('/');
-    await stranger.getByLabel('API key').waitFor();
+    await appears(stranger.getByLabel('API key'));
     await stranger.context().close();
   });
 
@@ -97,12 +97,12 @@ inBrowser('The console of a workspace', () => {
       return (resources as { id: string; replaced_by: string }[])[0];
     });
     await page.goto(`/o/-/projects/p/${experiment.id}/r/${gone.id}`);
-    await page.getByText('It broke.').waitFor();
+    await appears(page.getByText('It broke.'));
     expect(await page.getByRole('button', { name: 'Share …' }).count()).toBe(0);
     expect(await walk.faults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Show the run that replaced it' }).click();
     await page.waitForURL(`**/r/${gone.replaced_by}`);
-    await page.getByRole('button', { name: 'Share …' }).waitFor();
+    await appears(page.getByRole('button', { name: 'Share …' }));
   });
 
   it('adds a code host, deploys one of its repositories, and removes the host', async () => {
@@ -122,7 +122,7 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByLabel('Name of the deployment').fill('from-a-repository');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.waitForURL('**/host/deployments/*');
-    await page.getByRole('heading', { level: 1, name: 'from-a-repository' }).waitFor();
+    await appears(page.getByRole('heading', { level: 1, name: 'from-a-repository' }));
     const { resources } = await installation.ask('GET', '/v2/deployments?name=from-a-repository');
     expect(resources[0]).toMatchObject({
       source: 'codehost',
@@ -131,7 +131,7 @@ inBrowser('The console of a workspace', () => {
     });
     await page.goto('/o/-/integrations');
     await removeFirst('Company GitLab');
-    await page.getByText('No code host yet').waitFor();
+    await appears(page.getByText('No code host yet'));
   });
 
   it('shows what a code host delivered, what was made of it and why not, and the push of a revision', async () => {
@@ -167,7 +167,7 @@ inBrowser('The console of a workspace', () => {
     const message = 'Answer refunds from the policy';
     host.branches.main = { commit: 'd'.repeat(40), message, author: 'Ada Author' };
     await page.goto(`/o/-/integrations?open=${id}`);
-    await page.getByText('The code host has delivered nothing yet.').waitFor();
+    await appears(page.getByText('The code host has delivered nothing yet.'));
     await push('d'.repeat(40), 'main', message);
     await push('e'.repeat(40), 'a-feature', message);
     await send('ping', {});
@@ -175,21 +175,21 @@ inBrowser('The console of a workspace', () => {
     await page.reload();
     const deliveries = page.getByRole('region', { name: 'Deliveries' });
     const row = (text: string) => deliveries.getByRole('row').filter({ hasText: text });
-    await row('main at ddddddd by pia: Answer').getByText('Revision made').waitFor();
-    await row('a-feature at').getByText('No deployment follows refs/heads/a-feature of this repository.').waitFor();
-    await row('ping').getByText('The delivery reports no branch or tag that was moved').waitFor();
-    await row('without a valid signature').getByText('Refused').waitFor();
+    await appears(row('main at ddddddd by pia: Answer').getByText('Revision made'));
+    await appears(row('a-feature at').getByText('No deployment follows refs/heads/a-feature of this repository.'));
+    await appears(row('ping').getByText('The delivery reports no branch or tag that was moved'));
+    await appears(row('without a valid signature').getByText('Refused'));
     expect(await walk.looks(page)).toEqual([]);
     const retried = page.waitForResponse('**/retry');
     await page.getByRole('button', { name: 'Try again: a-feature' }).click();
     expect((await retried).ok()).toBe(true);
     await row('main at ddddddd').getByRole('link', { name: 'pushed' }).click();
     const pushed = page.getByRole('region', { name: 'Revisions' }).getByRole('row').filter({ hasText: message });
-    await pushed.getByText('by Ada Author').waitFor();
-    await pushed.getByRole('cell', { name: 'pia' }).waitFor();
+    await appears(pushed.getByText('by Ada Author'));
+    await appears(pushed.getByRole('cell', { name: 'pia' }));
     expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('link', { name: 'History' }).click();
-    await page.getByRole('row').filter({ hasText: message }).getByRole('cell', { name: 'pia' }).waitFor();
+    await appears(page.getByRole('row').filter({ hasText: message }).getByRole('cell', { name: 'pia' }));
     await installation.ask('DELETE', `/v2/deployments/${deployment}`);
     await installation.ask('DELETE', `/v1/integrations/${id}`);
     await host.stop();
@@ -206,24 +206,24 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByLabel('Client id').fill('client');
     await dialog.getByLabel('Client secret').fill('canary-of-the-client');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await dialog.getByRole('alert').getByText('“Authorization endpoint” should be a valid URL.').waitFor();
+    await appears(dialog.getByRole('alert').getByText('“Authorization endpoint” should be a valid URL.'));
     await dialog.getByLabel('Authorization endpoint').fill('https://login.example/authorize');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByText('https://login.example/authorize').waitFor();
+    await appears(page.getByText('https://login.example/authorize'));
     await removed();
     expect(await page.content()).not.toContain('canary-of-the-client');
     await removeFirst('Company', 'company');
-    await page.getByText('No OAuth provider yet').waitFor();
+    await appears(page.getByText('No OAuth provider yet'));
 
     await page.goto('/o/-/listeners');
     await page.getByRole('button', { name: 'Add a listener …' }).click();
     await dialog.getByLabel('Name of the cluster').fill('eu-production');
     await dialog.getByLabel('Namespaces').fill('agents, staging');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('agents, staging').waitFor();
+    await appears(page.getByText('agents, staging'));
     await removeFirst('eu-production');
-    await page.getByText('No listener yet').waitFor();
+    await appears(page.getByText('No listener yet'));
   });
 
   it('adds a webhook, shows its secret once, sends a test and shows what became of it', async () => {
@@ -239,14 +239,14 @@ inBrowser('The console of a workspace', () => {
     expect(await page.content()).not.toContain(secret);
     await page.getByRole('link', { name: `${outside.url}/hook` }).click();
     await page.getByRole('button', { name: 'Send a test' }).click();
-    await page.getByRole('cell', { name: 'Delivered' }).waitFor();
+    await appears(page.getByRole('cell', { name: 'Delivered' }));
     await page.getByRole('link', { name: 'webhook.test' }).click();
-    await page.getByText('Attempt 1').waitFor();
+    await appears(page.getByText('Attempt 1'));
     expect(await walk.faults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('Attempt 2').waitFor();
+    await appears(page.getByText('Attempt 2'));
     await page.getByRole('button', { name: 'Turn off' }).click();
-    await page.getByText('Off: requested').waitFor();
+    await appears(page.getByText('Off: requested'));
   });
 
   it('keeps what is written in a page when the session cannot be read just now', async () => {
@@ -265,16 +265,16 @@ inBrowser('The console of a workspace', () => {
     );
     await refused;
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('not-lost').waitFor();
+    await appears(page.getByText('not-lost'));
     await page.unroute('**/v1/console/session');
     await page.reload();
-    await page.getByText('not-lost').waitFor();
+    await appears(page.getByText('not-lost'));
   });
 
   it('interrupts a rollout', async () => {
     const { id } = await walk.deploy('interrupted');
     await page.goto(`/o/-/host/deployments/${id}?tab=revisions`);
-    await page.getByText('v1', { exact: true }).waitFor();
+    await appears(page.getByText('v1', { exact: true }));
     await walk.changeImage(id, 'registry.example/slow:2');
     await page.getByRole('button', { name: 'Interrupt' }).click();
     const dialog = page.getByRole('dialog');
@@ -282,8 +282,8 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByRole('button', { name: 'Interrupt' }).click();
     await dialog.waitFor({ state: 'detached' });
     const list = page.getByRole('region', { name: 'Revisions' });
-    await list.getByText('Interrupted', { exact: true }).waitFor();
-    await list.getByText('Live', { exact: true }).waitFor();
+    await appears(list.getByText('Interrupted', { exact: true }));
+    await appears(list.getByText('Live', { exact: true }));
   });
 
   it('makes a deployment of an image, with a plan first, and shows what is measured of it', async () => {
@@ -294,15 +294,15 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByLabel('Image with tag or digest').fill('registry.example/made:1');
     expect(await walk.faults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Show the plan' }).click();
-    await dialog.getByText('Makes a revision').waitFor();
+    await appears(dialog.getByText('Makes a revision'));
     const { resources } = await installation.ask('GET', '/v2/deployments?name=made-of-an-image');
     expect(resources).toEqual([]);
     await dialog.getByLabel('Reason').fill('the first one');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.waitForURL('**/host/deployments/*');
-    await page.getByText('Live, v1', { exact: true }).waitFor();
-    await page.getByText('the first one').first().waitFor();
-    await page.getByRole('img', { name: 'Requests, not measured' }).waitFor();
+    await appears(page.getByText('Live, v1', { exact: true }));
+    await appears(page.getByText('the first one'));
+    await appears(page.getByRole('img', { name: 'Requests, not measured' }));
     expect(await walk.faults(page)).toEqual([]);
   });
 
@@ -312,24 +312,24 @@ inBrowser('The console of a workspace', () => {
     await page.getByRole('button', { name: 'Bisect' }).click();
     const panel = page.getByRole('region', { name: 'Bisect' });
     await panel.getByLabel('Known good').selectOption('v1');
-    await panel.getByText('At most 2 steps left').waitFor();
+    await appears(panel.getByText('At most 2 steps left'));
     expect(await walk.faults(page)).toEqual([]);
     await panel.getByRole('button', { name: 'Roll back to v3' }).click();
-    await page.getByRole('dialog').getByText('registry.example/halved:3').first().waitFor();
+    await appears(page.getByRole('dialog').getByText('registry.example/halved:3'));
     await page.keyboard.press('Escape');
     await panel.getByRole('button', { name: 'Bad' }).click();
-    await panel.getByText('1 step left').waitFor();
+    await appears(panel.getByText('1 step left'));
     expect(page.url()).toContain('good=v1');
     await page.reload();
     await panel.getByRole('button', { name: 'Good' }).click();
-    await panel.getByText('v3 is the first bad revision').waitFor();
-    await panel.getByText('registry.example/halved:2').waitFor();
+    await appears(panel.getByText('v3 is the first bad revision'));
+    await appears(panel.getByText('registry.example/halved:2'));
     await page.goBack();
-    await panel.getByText('1 step left').waitFor();
+    await appears(panel.getByText('1 step left'));
     await panel.getByRole('button', { name: 'End' }).click();
     await panel.waitFor({ state: 'detached' });
     await page.goto(`/o/-/host/deployments/${id}?tab=revisions&good=v1&bad=v99`);
-    await panel.getByText('There is no v99 among these revisions').waitFor();
+    await appears(panel.getByText('There is no v99 among these revisions'));
   });
 
   it('is filled with an example, by keyboard, and says what to try with it, until that is removed alone', async () => {
@@ -343,19 +343,19 @@ inBrowser('The console of a workspace', () => {
     const fill = page.getByRole('button', { name: 'Fill the workspace with it' });
     await tabTo(fill);
     await page.keyboard.press('Enter');
-    await page.getByRole('progressbar').waitFor();
+    await appears(page.getByRole('progressbar'));
     // The executor of this installation runs the operator's programs, which no example is to start.
-    await page.getByText('This installation deploys with command').waitFor();
+    await appears(page.getByText('This installation deploys with command'));
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
     const links = page.getByRole('main').getByRole('listitem').getByRole('link');
     expect(await links.count()).toBe(4);
     await links.nth(1).click();
-    await page.getByText('30 of 300 rows').waitFor();
+    await appears(page.getByText('30 of 300 rows'));
     await page.goto('/o/-/demo');
     await page.getByRole('button', { name: 'Remove the example …' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
-    await fill.waitFor();
+    await appears(fill);
     expect(await names()).toEqual(before);
   });
 
@@ -371,7 +371,7 @@ inBrowser('The console of a workspace', () => {
       { times: 1 },
     );
     await page.goto('/o/-/host/deployments');
-    await page.getByRole('link', { name: 'made meanwhile' }).waitFor();
+    await appears(page.getByRole('link', { name: 'made meanwhile' }));
   });
 
   it('follows what changes in all pages of a browser, of which one that is shown waits for the service', async () => {
@@ -391,7 +391,7 @@ inBrowser('The console of a workspace', () => {
     await second.goto('/o/-/host/deployments');
     await settled(second);
     await installation.ask('POST', '/v2/deployments', newDeployment('seen by both'));
-    for (const one of [first, second]) await one.getByRole('link', { name: 'seen by both' }).waitFor();
+    for (const one of [first, second]) await appears(one.getByRole('link', { name: 'seen by both' }));
     expect([new Set(asked.first), asked.second]).toEqual([new Set(['true']), []]);
     const goesOn = async (one: Page, end: () => Promise<unknown>) => {
       const next = one.waitForRequest(WAITS);
@@ -404,12 +404,12 @@ inBrowser('The console of a workspace', () => {
         document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`);
     await goesOn(second, () => turn('hidden'));
     await installation.ask('POST', '/v2/deployments', newDeployment('seen by the second'));
-    await second.getByRole('link', { name: 'seen by the second' }).waitFor();
+    await appears(second.getByRole('link', { name: 'seen by the second' }));
     await turn('visible');
-    await first.getByRole('link', { name: 'seen by the second' }).waitFor();
+    await appears(first.getByRole('link', { name: 'seen by the second' }));
     await goesOn(first, () => second.close());
     await installation.ask('POST', '/v2/deployments', newDeployment('seen by the first'));
-    await first.getByRole('link', { name: 'seen by the first' }).waitFor();
+    await appears(first.getByRole('link', { name: 'seen by the first' }));
     page = first;
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
 import { askUntil } from '../testing/route-service';
 import { newDeployment, upload } from '../testing/tenant-things';
 
@@ -53,17 +53,17 @@ inBrowser('The console', () => {
     const link = await walk.newLink();
     await page.goto(link);
     await page.waitForURL('**/o/-/experiments');
-    await page.getByText('No experiment yet').waitFor();
+    await appears(page.getByText('No experiment yet'));
     expect(await page.locator('pre').textContent()).toContain(`${installation.url}/api/v1/datasets/upload-experiment`);
     expect(await faults()).toEqual([]);
     await installation.ask('POST', '/api/v1/datasets/upload-experiment', upload('first'));
-    await page.getByRole('link', { name: 'first' }).first().waitFor();
+    await appears(page.getByRole('link', { name: 'first' }));
     // The cell of the score comes when the rows are stored.
-    await page.locator('td[data-label="correct"]').waitFor();
+    await appears(page.locator('td[data-label="correct"]'));
 
     const second = await walk.open();
     await second.goto(link);
-    await second.getByText('This link was used already').waitFor();
+    await appears(second.getByText('This link was used already'));
     expect(second.url()).toBe(`${installation.url}/login`);
     await second.context().close();
   });
@@ -72,11 +72,11 @@ inBrowser('The console', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').fill('a-key-that-is-not-known');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('This key is not known here.').waitFor();
+    await appears(page.getByText('This key is not known here.'));
     expect(await faults()).toEqual([]);
     await page.getByLabel('API key').fill(OPERATOR);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('link', { name: 'first' }).first().waitFor();
+    await appears(page.getByRole('link', { name: 'first' }));
     const kept = await page.evaluate(
       'JSON.stringify([document.documentElement.outerHTML, { ...localStorage }, { ...sessionStorage }, document.cookie])',
     );
@@ -93,21 +93,21 @@ inBrowser('The console', () => {
     for (const name of ['base', 'next']) await page.getByLabel(`Compare ${name}`).check();
     await page.getByRole('button', { name: 'Compare 2' }).click();
     await page.waitForURL(`**/compare?selectedSessions=${experiment.id},${next.experiment.id}`);
-    await page.getByText('the base answer to 2').waitFor();
+    await appears(page.getByText('the base answer to 2'));
     await page.getByRole('button', { name: '1 worse' }).click();
-    await page.getByText('Only rows:').waitFor();
+    await appears(page.getByText('Only rows:'));
     expect(page.url()).toContain(`rows=${next.experiment.id}:worse:correct`);
     await expectRows(1);
-    await page.getByRole('status').getByText('1 of 2 rows').waitFor();
+    await appears(page.getByRole('status').getByText('1 of 2 rows'));
     await page.getByRole('button', { name: 'Open row 1' }).click();
     const panel = page.getByRole('complementary', { name: 'Row' });
-    await panel.getByRole('region', { name: 'Differences of the output' }).getByText('steps[0].ms').waitFor();
+    await appears(panel.getByRole('region', { name: 'Differences of the output' }).getByText('steps[0].ms'));
     expect(await panel.locator('del').allTextContents()).toContain('base');
     expect(await panel.locator('ins').allTextContents()).toContain('next');
-    await panel.getByText('because of 2').waitFor();
-    await panel.getByText('what 2 should have been').waitFor();
-    await panel.getByText('by a model (model judge)').first().waitFor();
-    await page.getByRole('gridcell').getByText('because of 2').first().waitFor();
+    await appears(panel.getByText('because of 2'));
+    await appears(panel.getByText('what 2 should have been'));
+    await appears(panel.getByText('by a model (model judge)'));
+    await appears(page.getByRole('gridcell').getByText('because of 2'));
     expect(await faults()).toEqual([]);
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
@@ -118,16 +118,16 @@ inBrowser('The console', () => {
     await page.getByLabel('Rows that hold this text').fill('');
     await expectRows(2);
     await page.getByLabel('Rows that hold this text').fill('in no row');
-    await page.getByText('No row passes this filter').waitFor();
+    await appears(page.getByText('No row passes this filter'));
     await page.getByLabel('Rows that hold this text').fill('');
     await expectRows(2);
     await page.goBack();
-    await page.getByText('Only rows:').waitFor();
+    await appears(page.getByText('Only rows:'));
 
     const alone = `/o/-/datasets/${dataset.id}/compare?selectedSessions=${experiment.id}`;
     await page.goto(alone);
-    await page.getByRole('heading', { name: 'base' }).waitFor();
-    await page.getByText('the base answer to 1').waitFor();
+    await appears(page.getByRole('heading', { name: 'base' }));
+    await appears(page.getByText('the base answer to 1'));
   });
 
   it('says what changed between experiments and how their scores are distributed, and exports the rows', async () => {
@@ -138,17 +138,17 @@ inBrowser('The console', () => {
     await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${ids.join()}`);
     await page.getByRole('button', { name: 'What changed' }).click();
     const changed = page.getByRole('main').locator('dl');
-    await changed.getByText('metadata.model').waitFor();
+    await appears(changed.getByText('metadata.model'));
     expect(await changed.locator('del').allTextContents()).toEqual(['small']);
     expect(await changed.locator('ins').allTextContents()).toEqual(['large', 'calm']);
     expect(await faults()).toEqual([]);
     await page.getByRole('button', { name: 'Distribution' }).click();
     const matrix = page.getByRole('region', { name: 'From the baseline to the candidate' });
-    await matrix.getByRole('row', { name: 'pass ▼ 1 1' }).waitFor();
-    await page.getByRole('img', { name: /^was: p50 .*; is: p50 / }).waitFor();
+    await appears(matrix.getByRole('row', { name: 'pass ▼ 1 1' }));
+    await appears(page.getByRole('img', { name: /^was: p50 .*; is: p50 / }));
     expect(await faults()).toEqual([]);
     await page.getByRole('button', { name: 'make it the baseline of the dataset' }).click();
-    await page.getByText('baseline of the dataset', { exact: true }).waitFor();
+    await appears(page.getByText('baseline of the dataset', { exact: true }));
     const { baseline_experiment_id } = await installation.ask('GET', `/api/v1/datasets/${dataset.id}`);
     expect(baseline_experiment_id).toBe(experiment.id);
 
@@ -163,7 +163,7 @@ inBrowser('The console', () => {
 
     await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${next.id}`);
     const against = page.getByText('the baseline of the dataset');
-    await against.getByText('no clear difference').waitFor();
+    await appears(against.getByText('no clear difference'));
     await against.getByRole('link', { name: 'Compare' }).click();
     await page.waitForURL(({ searchParams }) => searchParams.get('selectedSessions') === ids.join());
   });
@@ -205,85 +205,73 @@ inBrowser('The console', () => {
 
     await page.goto(`/o/-/datasets/${dataset.id}`);
     const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
-    await row('judge crashed').getByText('(1 of 4 scored)').waitFor();
-    await row('two judges').getByText('(8 scores)').waitFor();
-    await row('all judged').getByText('calm 2, odd 1, …').waitFor();
+    await appears(row('judge crashed').getByText('(1 of 4 scored)'));
+    await appears(row('two judges').getByText('(8 scores)'));
+    await appears(row('all judged').getByText('calm 2, odd 1, …'));
     expect(await row('judge crashed').locator('td[data-label="f1"]').textContent()).toBe('0.3 ▽worse, not clear −0.6');
     expect(await row('judge crashed').locator('td[data-label="grade"]').textContent()).toBe('C');
     expect(await walk.looks(page)).toEqual([]);
     await page.getByLabel('Filter by a score').fill('f1<');
-    await page.getByText('A score is filtered by its key').waitFor();
+    await appears(page.getByText('A score is filtered by its key'));
     await page.getByLabel('Filter by a score').fill('f1<0.5');
     await row('all judged').waitFor({ state: 'detached' });
-    await row('judge crashed').waitFor();
+    await appears(row('judge crashed'));
 
     const compared = [base, crashed, repeated, double].map(({ id }) => id as string);
     await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${compared.join()}&sort=row`);
     const gap = '3 of 4 rows could not be compared on judge';
     await page.getByRole('button', { name: 'Statistics', exact: true }).click();
-    await page.getByRole('listitem').filter({ hasText: 'judge crashed' }).getByText(gap).waitFor();
+    await appears(page.getByRole('listitem').filter({ hasText: 'judge crashed' }).getByText(gap));
     const whole = page.getByRole('region', { name: 'Scores of the whole experiments' });
-    await whole.getByRole('row', { name: /^judge crashed 0\.3.*worse −0\.6 C$/ }).waitFor();
+    await appears(whole.getByRole('row', { name: /^judge crashed 0\.3.*worse −0\.6 C$/ }));
     const statistics = page.getByRole('region', { name: 'Statistics by experiment' });
-    await statistics
-      .getByRole('row', { name: /^judge crashed/ })
-      .getByText('(1 of 4 scored)')
-      .waitFor();
-    await statistics
-      .getByRole('row', { name: /^repeated/ })
-      .getByText('± 0.577')
-      .waitFor();
-    await statistics
-      .getByRole('row', { name: /^two judges/ })
-      .getByText('(8 scores)')
-      .waitFor();
+    await appears(statistics.getByRole('row', { name: /^judge crashed/ }).getByText('(1 of 4 scored)'));
+    await appears(statistics.getByRole('row', { name: /^repeated/ }).getByText('± 0.577'));
+    await appears(statistics.getByRole('row', { name: /^two judges/ }).getByText('(8 scores)'));
     expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('button', { name: /^Warnings/ }).click();
-    await page.getByText('two judges has 8 scores of judge on 4 runs').waitFor();
+    await appears(page.getByText('two judges has 8 scores of judge on 4 runs'));
     expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('button', { name: 'Labels' }).click();
     const tones = page.getByRole('region', { name: 'Values of tone' });
-    await tones.getByRole('columnheader', { name: 'calm' }).waitFor();
-    await tones
-      .getByRole('row', { name: /^judge crashed/ })
-      .getByText('4 of 4 rows, p 1.000')
-      .waitFor();
+    await appears(tones.getByRole('columnheader', { name: 'calm' }));
+    await appears(tones.getByRole('row', { name: /^judge crashed/ }).getByText('4 of 4 rows, p 1.000'));
     expect(await walk.looks(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Open row 4' }).waitFor();
+    await appears(page.getByRole('button', { name: 'Open row 4' }));
     await tones.getByRole('button', { name: 'calm to rude 1' }).click();
-    await page.getByText('calm → rude').waitFor();
+    await appears(page.getByText('calm → rude'));
     await expectRows(1);
-    await page.getByRole('gridcell', { name: 'changed to rude' }).waitFor();
+    await appears(page.getByRole('gridcell', { name: 'changed to rude' }));
     await page.getByRole('button', { name: 'Open row 1' }).click();
-    await page.getByRole('complementary').getByRole('row', { name: 'tone calm rude ≠ changed' }).waitFor();
+    await appears(page.getByRole('complementary').getByRole('row', { name: 'tone calm rude ≠ changed' }));
     expect(await walk.looks(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await tones.getByRole('button', { name: '4 changed' }).click();
     await expectRows(4);
     await page.getByRole('button', { name: 'Show all rows' }).click();
-    await page.getByRole('button', { name: 'Open row 4' }).waitFor();
+    await appears(page.getByRole('button', { name: 'Open row 4' }));
     const order = await page.getByRole('button', { name: /^Open row/ }).allTextContents();
     expect(order.map((text) => /turn \d/.exec(text)?.[0])).toEqual(['turn 4', 'turn 2', 'turn 3', 'turn 1']);
     expect(await walk.looks(page)).toEqual([]);
     await page.getByRole('button', { name: 'Gate' }).click();
-    await page.getByText('Undecided', { exact: true }).waitFor();
-    await page.getByText('3 of 4 rows could not be compared on judge').last().waitFor();
+    await appears(page.getByText('Undecided', { exact: true }));
+    await appears(page.getByText('3 of 4 rows could not be compared on judge').last());
     expect(await walk.looks(page)).toEqual([]);
     await page.goto(
       `/o/-/datasets/${dataset.id}/compare?selectedSessions=${compared.slice(0, 2).join()}&panel=distribution&of=tone`,
     );
     const matrix = page.getByRole('region', { name: 'From the baseline to the candidate' });
-    await matrix.getByRole('row', { name: /^calm/ }).waitFor();
+    await appears(matrix.getByRole('row', { name: /^calm/ }));
     expect(await walk.looks(page)).toEqual([]);
 
     await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${repeated.id}`);
     await page.getByRole('button', { name: 'Open row 1' }).click();
-    await page.getByText('Scores are means of 3 runs').waitFor();
+    await appears(page.getByText('Scores are means of 3 runs'));
     await page.keyboard.press('f');
     const repetitions = page.getByRole('region', { name: 'Repetitions' });
-    await repetitions.getByRole('row', { name: 'Mean ± spread 0.333 ± 0.577' }).waitFor();
+    await appears(repetitions.getByRole('row', { name: 'Mean ± spread 0.333 ± 0.577' }));
     await repetitions.getByRole('button', { name: 'Run 3' }).click();
-    await repetitions.getByRole('button', { name: 'Run 3', pressed: true }).waitFor();
+    await appears(repetitions.getByRole('button', { name: 'Run 3', pressed: true }));
     expect(await walk.looks(page)).toEqual([]);
   });
 
@@ -304,19 +292,19 @@ inBrowser('The console', () => {
     await installation.ask('POST', '/api/v1/runs/batch', { post: [...kept, ...refused] });
     const whole = page.getByRole('listitem').filter({ hasText: /^12 runs were refused, because trace_id: / });
     await page.goto(`/o/-/projects/p/${session_id}`);
-    await whole.waitFor();
+    await appears(whole);
     await page.getByText('The last 10 ids').click();
-    await page.getByText(refused.at(-1)!.id).or(page.getByText(refused[0]!.id)).first().waitFor();
+    await appears(page.getByText(refused.at(-1)!.id).or(page.getByText(refused[0]!.id)));
     expect(await walk.looks(page)).toEqual([]);
     await page.goto('/o/-/health');
     await page.getByRole('link', { name: 'refused in part' }).click();
-    await whole.waitFor();
+    await appears(whole);
     await page.goto(`/o/-/projects/p/${session_id}/r/${trace}`);
-    await page.getByRole('heading', { level: 1, name: '(no name)' }).waitFor();
+    await appears(page.getByRole('heading', { level: 1, name: '(no name)' }));
     const { share_token } = await installation.ask('PUT', `/api/v1/runs/${trace}/share`, {});
     const stranger = await walk.open();
     await stranger.goto(`/public/${share_token}/r`);
-    await stranger.getByRole('heading', { level: 1, name: '(no name)' }).waitFor();
+    await appears(stranger.getByRole('heading', { level: 1, name: '(no name)' }));
     await stranger.getByRole('tree', { name: 'Runs' }).getByRole('link', { name: '(no name)' }).nth(1).click();
     await stranger.waitForURL(`**/r?run=${child}`);
     await stranger.context().close();
@@ -326,7 +314,7 @@ inBrowser('The console', () => {
     const { dataset, experiment } = await uploadRows('shown', 1, undefined, 'f');
     const { id } = (await uploadRows('beside', 0, dataset.id, 'f')).experiment;
     await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${experiment.id},${id}`);
-    await page.getByText('the shown answer to 2').waitFor();
+    await appears(page.getByText('the shown answer to 2'));
     await page.getByRole('button', { name: 'Share …' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Inputs', { exact: true }).check();
@@ -335,18 +323,18 @@ inBrowser('The console', () => {
     const address = (await dialog.locator('code').textContent())!;
     const stranger = await walk.open();
     await stranger.goto(address);
-    await stranger.getByText('the shown answer to 2').waitFor();
-    await stranger.getByText('hidden: inputs').waitFor();
+    await appears(stranger.getByText('the shown answer to 2'));
+    await appears(stranger.getByText('hidden: inputs'));
     await stranger.getByRole('button', { name: '1 worse' }).click();
     await stranger.getByRole('button', { name: 'Open row 1' }).click();
     const panel = stranger.getByRole('complementary', { name: 'Row' });
-    await panel.getByRole('region', { name: 'Differences of the output' }).getByText('steps[0].ms').waitFor();
+    await appears(panel.getByRole('region', { name: 'Differences of the output' }).getByText('steps[0].ms'));
     expect(await walk.faults(stranger)).toEqual([]);
     expect(await stranger.content()).not.toContain('question 2');
     await dialog.getByRole('button', { name: /^Delete the link/ }).click();
-    await dialog.getByText('None.').waitFor();
+    await appears(dialog.getByText('None.'));
     await stranger.reload();
-    await stranger.getByText('not found').waitFor();
+    await appears(stranger.getByText('not found'));
 
     const { runs } = await installation.ask('POST', '/api/v1/runs/query', { session: [experiment.id] });
     await page.goto(`/o/-/projects/p/${experiment.id}/r/${(runs as { id: string }[])[0]!.id}`);
@@ -354,7 +342,7 @@ inBrowser('The console', () => {
     await dialog.getByLabel('Outputs', { exact: true }).check();
     await dialog.getByRole('button', { name: 'Make a link' }).click();
     await stranger.goto((await dialog.locator('code').textContent())!);
-    await stranger.getByRole('group', { name: 'Input' }).getByText('question').waitFor();
+    await appears(stranger.getByRole('group', { name: 'Input' }).getByText('question'));
     expect(await stranger.content()).not.toContain('the shown answer');
     expect(await walk.faults(stranger)).toEqual([]);
     await stranger.context().close();
@@ -368,13 +356,13 @@ inBrowser('The console', () => {
     const refused = { status: 404, json: { detail: 'not just now' } };
     await page.route('**/v1/experiments?*', (route) => route.fulfill(refused));
     await installation.ask('POST', '/api/v1/datasets/upload-experiment', upload('unheard of'));
-    await page.getByRole('alert').getByText('not just now').waitFor();
+    await appears(page.getByRole('alert').getByText('not just now'));
     expect(await page.getByLabel('Compare first').isChecked()).toBe(true);
     await page.unroute('**/v1/experiments?*');
     const unheard = page.getByRole('link', { name: 'unheard of' }).first();
     // An event that comes meanwhile lets the page try again by itself: then the button is gone.
-    await Promise.any([page.getByRole('button', { name: 'Try again' }).click(), unheard.waitFor()]);
-    await unheard.waitFor();
+    await Promise.any([page.getByRole('button', { name: 'Try again' }).click(), appears(unheard)]);
+    await appears(unheard);
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
@@ -386,12 +374,12 @@ inBrowser('The console', () => {
       (await uploadRows('three by keyboard', 0, id, 'd')).experiment.id,
     ];
     await page.goto(`/o/-/datasets/${id}`);
-    for (const name of ['one', 'two', 'three']) await page.getByLabel(`Compare ${name} by keyboard`).waitFor();
+    for (const name of ['one', 'two', 'three']) await appears(page.getByLabel(`Compare ${name} by keyboard`));
     for (const key of ['j', 'x', 'j', 'x', 'j', 'x', 'c']) await page.keyboard.press(key);
     const asked = (name: string, value: string | null) =>
       page.waitForURL(({ searchParams }) => searchParams.get(name) === value);
     await asked('selectedSessions', [first.experiment.id, two, three].join());
-    await page.getByText('the one by keyboard answer to 2').waitFor();
+    await appears(page.getByText('the one by keyboard answer to 2'));
     await page.keyboard.press(']');
     await asked('candidate', three);
     await page.keyboard.press('1');
@@ -405,7 +393,7 @@ inBrowser('The console', () => {
     const statistics = page.getByRole('region', { name: 'Statistics by experiment' });
     await statistics.waitFor({ state: 'detached' });
     await page.keyboard.press('s');
-    await statistics.waitFor();
+    await appears(statistics);
     await page.keyboard.press('w');
     await asked('rows', null);
     await expectRows(2);
@@ -413,28 +401,28 @@ inBrowser('The console', () => {
     await asked('candidate', two);
     await page.keyboard.press('b');
     await asked('baseline', two);
-    await page.getByRole('grid').getByRole('columnheader').nth(2).getByText('two by keyboard').waitFor();
-    await page.getByRole('button', { name: 'Open row 1' }).waitFor();
+    await appears(page.getByRole('grid').getByRole('columnheader').nth(2).getByText('two by keyboard'));
+    await appears(page.getByRole('button', { name: 'Open row 1' }));
     await page.keyboard.press(']');
     await asked('candidate', three);
     await page.keyboard.press('n');
     const panel = page.getByRole('complementary', { name: 'Row' });
-    await panel.getByText('1 of 1').waitFor();
-    await panel.getByText('question 2').waitFor();
+    await appears(panel.getByText('1 of 1'));
+    await appears(panel.getByText('question 2'));
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
     const opener = page.getByRole('button', { name: 'Open row 1' });
-    await opener.and(page.locator(':focus')).waitFor();
+    await appears(opener.and(page.locator(':focus')));
     await page.keyboard.press('j');
-    await panel.getByText('question 2').waitFor();
+    await appears(panel.getByText('question 2'));
     await page.keyboard.press('j');
-    await panel.getByText('question 1').waitFor();
+    await appears(panel.getByText('question 1'));
     expect(await faults()).toEqual([]);
     await page.keyboard.press('f');
     await page.waitForURL(`**/datasets/${id}/e/d0000000-0000-4000-8000-000000000001?selectedSessions=*`);
     const results = page.getByRole('region', { name: 'Results' });
-    await results.getByText('the three by keyboard answer to 1').waitFor();
-    await results.getByRole('heading', { level: 3, name: 'two by keyboard baseline' }).waitFor();
+    await appears(results.getByText('the three by keyboard answer to 1'));
+    await appears(results.getByRole('heading', { level: 3, name: 'two by keyboard baseline' }));
     await results.getByRole('link', { name: 'Compare all 3' }).click();
     await asked('baseline', two);
   });
@@ -447,21 +435,21 @@ inBrowser('The console', () => {
     await page.getByRole('button', { name: 'Roll back to v1' }).click();
     const dialog = page.getByRole('dialog');
     const plan = dialog.getByRole('region', { name: 'Plan' });
-    await plan.getByText('Makes a revision').waitFor();
+    await appears(plan.getByText('Makes a revision'));
     expect(await plan.locator('del').allTextContents()).toEqual(['registry.example/rolled:2']);
     expect(await plan.locator('ins').allTextContents()).toEqual(['registry.example/rolled:1']);
     expect(await faults()).toEqual([]);
     await walk.changeImage(id, 'registry.example/rolled:3');
     await dialog.getByLabel('Reason').fill('2 was slow – “very”');
     await dialog.getByRole('button', { name: 'Roll back' }).click();
-    await dialog.getByText('The deployment changed while this plan was open').waitFor();
-    await plan.getByText('registry.example/rolled:3').waitFor();
+    await appears(dialog.getByText('The deployment changed while this plan was open'));
+    await appears(plan.getByText('registry.example/rolled:3'));
     await dialog.getByRole('button', { name: 'Roll back' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByText('2 was slow – “very”').waitFor();
-    await page.getByText('again v1').waitFor();
+    await appears(page.getByText('2 was slow – “very”'));
+    await appears(page.getByText('again v1'));
     await page.getByRole('link', { name: 'Diff of v2' }).click();
-    await page.getByText('What v2 changed').waitFor();
+    await appears(page.getByText('What v2 changed'));
     expect(page.url()).toContain('diff=');
   });
 
@@ -473,12 +461,12 @@ inBrowser('The console', () => {
     await dialog.getByLabel('Memory, MB').fill('512');
     await dialog.getByLabel('New value of TOKEN').fill('canary-written-here');
     await dialog.getByRole('button', { name: 'Show the plan' }).click();
-    await dialog.getByText('another value').waitFor();
+    await appears(dialog.getByText('another value'));
     expect(await faults()).toEqual([]);
     await installation.ask('PATCH', `/v2/deployments/${id}`, { source_config: { custom_url: 'https://a.example' } });
     await dialog.getByRole('button', { name: 'Apply' }).click();
-    await dialog.getByText('Somebody else changed this deployment meanwhile').waitFor();
-    await dialog.locator('ins').getByText('https://a.example').waitFor();
+    await appears(dialog.getByText('Somebody else changed this deployment meanwhile'));
+    await appears(dialog.locator('ins').getByText('https://a.example'));
     await dialog.getByRole('button', { name: 'Show the plan' }).click();
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -491,16 +479,16 @@ inBrowser('The console', () => {
     expect(await page.content()).not.toContain('canary-written-here');
     await dialog.getByLabel('Reason').fill('the provider asks for it');
     await dialog.getByRole('button', { name: 'Reveal', exact: true }).click();
-    await dialog.getByText('canary-written-here').waitFor();
+    await appears(dialog.getByText('canary-written-here'));
     await page.keyboard.press('Escape');
     // A closed dialog has no role any more, and is removed a moment later.
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain('canary-written-here');
     await page.getByRole('link', { name: 'History' }).click();
-    await page.getByText('the provider asks for it').first().waitFor();
+    await appears(page.getByText('the provider asks for it'));
 
     await page.getByRole('link', { name: 'Logs' }).click();
-    await page.getByRole('log').getByText('Recorded', { exact: false }).first().waitFor();
+    await appears(page.getByRole('log').getByText('Recorded', { exact: false }));
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Delete merged …' }).click();
     const last = dialog.getByRole('button', { name: 'Delete for good' });
@@ -515,8 +503,8 @@ inBrowser('The console', () => {
     await page.goto(`/o/-/host/deployments/${id}`);
     await page.getByRole('slider', { name: 'Version' }).focus();
     await page.keyboard.press('Home');
-    await page.getByText('What changed since').waitFor();
-    await page.getByRole('region', { name: 'Time travel' }).getByText('registry.example/travelled:2').waitFor();
+    await appears(page.getByText('What changed since'));
+    await appears(page.getByRole('region', { name: 'Time travel' }).getByText('registry.example/travelled:2'));
     expect(page.url()).toContain('version=1');
     expect(await faults()).toEqual([]);
   });
@@ -526,14 +514,14 @@ inBrowser('The console', () => {
     const palette = page.getByRole('dialog', { name: 'Go to' });
     const button = page.getByRole('button', { name: 'Keyboard shortcuts' });
     await button.click();
-    await help.getByText('Go to a page or a thing by its name').waitFor();
+    await appears(help.getByText('Go to a page or a thing by its name'));
     expect(await faults()).toEqual([]);
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
 
     await pressBoth('g', 'd');
     await page.waitForURL('**/host/deployments');
-    await page.getByLabel('Name contains').waitFor();
+    await appears(page.getByLabel('Name contains'));
     await page.keyboard.press('/');
     await page.keyboard.type('g a?');
     await page.waitForURL(({ searchParams }) => searchParams.get('name_contains') === 'g a?');
@@ -541,19 +529,19 @@ inBrowser('The console', () => {
 
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Control+k');
-    await palette.waitFor();
+    await appears(palette);
     await page.keyboard.type('t');
-    await palette.getByText('are found by two letters').waitFor();
+    await appears(palette.getByText('are found by two letters'));
     await page.route('**/v1/search?*', (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }));
     await page.keyboard.type('ra');
-    await palette.getByText('Only pages are listed: not just now').waitFor();
+    await appears(palette.getByText('Only pages are listed: not just now'));
     await page.unroute('**/v1/search?*');
     await page.keyboard.type('vell');
-    await palette.getByRole('option', { name: 'travelled' }).waitFor();
+    await appears(palette.getByRole('option', { name: 'travelled' }));
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'travelled' }).waitFor();
+    await appears(page.getByRole('heading', { level: 1, name: 'travelled' }));
     await page.keyboard.press('Control+k');
-    await palette.waitFor();
+    await appears(palette);
     await page.keyboard.type('audit');
     await until(
       () => palette.getByRole('option').count(),
@@ -566,7 +554,7 @@ inBrowser('The console', () => {
     expect(await palette.count()).toBe(0);
 
     await page.keyboard.press('?');
-    await help.waitFor();
+    await appears(help);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await page.keyboard.press('Escape');
@@ -593,11 +581,11 @@ inBrowser('The console', () => {
     await installation.send('DELETE', `/v2/deployments/${id}`, undefined, { 'x-reason': 'not needed any more' });
     await page.goto('/o/-/audit');
     await page.getByLabel('Operation').selectOption('delete_deployment');
-    await page.getByText('deleted', { exact: false }).first().waitFor();
-    await page.getByText('not needed any more').waitFor();
+    await appears(page.getByText('deleted', { exact: false }));
+    await appears(page.getByText('not needed any more'));
     await page.waitForURL('**/audit?operations=delete_deployment');
     await page.getByRole('link', { name: 'Entry: Delete deployment' }).first().click();
-    await page.getByRole('link', { name: 'All of this request' }).waitFor();
+    await appears(page.getByRole('link', { name: 'All of this request' }));
     expect(await faults()).toEqual([]);
 
     const export_ = await (
@@ -609,26 +597,26 @@ inBrowser('The console', () => {
     await page.getByLabel('Keys, keys.json').setInputFiles(file('keys.json', keys));
     await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', export_));
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('It is as it was exported, and not all is proven').waitFor();
+    await appears(page.getByText('It is as it was exported, and not all is proven'));
     await page.getByLabel('Kept seals or export (optional)').setInputFiles(file('kept.jsonl', export_));
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('It is as it was written').waitFor();
+    await appears(page.getByText('It is as it was written'));
     const { head } = JSON.parse(export_.trimEnd().split('\n').at(-1)!) as { head: { version: number; hash: string } };
     const ofHead = page.getByLabel('Head that was kept');
     await ofHead.fill(`${head.version}:${head.hash.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`);
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('it is not the history that the head was kept of').waitFor();
+    await appears(page.getByText('it is not the history that the head was kept of'));
     expect(await walk.looks(page)).toEqual([]);
     await ofHead.fill('none');
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('has the form version:hash').waitFor();
+    await appears(page.getByText('has the form version:hash'));
     await ofHead.fill(`${head.version}:${head.hash}`);
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('It is as it was written').waitFor();
+    await appears(page.getByText('It is as it was written'));
     const changed = export_.replace('registry.example/audited:1', 'registry.example/audited:2');
     await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', changed));
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('It does not hold').waitFor();
+    await appears(page.getByText('It does not hold'));
   });
 
   it('creates a key, shows it once, and revokes it with the browsers that are signed in with it', async () => {
@@ -643,7 +631,7 @@ inBrowser('The console', () => {
     await dialog.getByRole('button', { name: 'I have kept it' }).click();
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(key);
-    await page.getByText('this browser').waitFor();
+    await appears(page.getByText('this browser'));
     await page.getByRole('button', { name: 'Revoke for the test' }).click();
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByRole('link', { name: 'for the test' }).waitFor({ state: 'detached' });
@@ -714,7 +702,7 @@ inBrowser('The console', () => {
     ] as const) {
       await page.goto(printed);
       const heading = page.getByRole('heading', { level: 1, name: shown });
-      await heading.waitFor().catch(() => undefined);
+      await appears(heading).catch(() => undefined);
       expect({ printed, at: page.url(), found: await heading.count() }).toMatchObject({ printed, found: 1 });
     }
   });
@@ -726,5 +714,5 @@ async function pressBoth(first: string, second: string): Promise<void> {
 }
 
 async function expectRows(count: number): Promise<void> {
-  await page.getByRole('region', { name: new RegExp(`^${count} rows`) }).waitFor();
+  await appears(page.getByRole('region', { name: new RegExp(`^${count} rows`) }));
 }

@@ -194,6 +194,14 @@ export async function settled(page: Page): Promise<void> {
   } while (requests.size > 0 || !(await heading.isVisible()));
 }
 
+/**
+ * Resolves when an element is seen. While a page loads or changes, other elements may say the same for a moment, as the
+ * state of a deployment and that of its process do.
+ */
+export function appears(target: Locator, options?: { readonly timeout: number }): Promise<void> {
+  return target.filter({ visible: true }).first().waitFor(options);
+}
+
 const isFocused = (target: Locator) => target.evaluate((element) => element === element.ownerDocument.activeElement);
 
 /** Goes to an element with the key Tab alone, which must lead there, and shows where it is. */

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { HostileThings } from './hostile';
+import { appears } from './console-walk';
 import { THREAD } from './traces';
 
 /** A page of the console, and what is opened on it, one after the other. */
@@ -30,13 +31,13 @@ async function closeDialog(page: Page): Promise<void> {
 const opens = (name: string | RegExp): Step => ({
   open: async (page) => {
     await button(page, name).click();
-    await dialog(page).waitFor();
+    await appears(dialog(page));
   },
 });
 const clicks = (name: string | RegExp, then: string | RegExp, role: 'button' | 'link' = 'button'): Step => ({
   open: async (page) => {
     await page.getByRole(role, { name }).first().click();
-    await page.getByText(then).first().waitFor();
+    await appears(page.getByText(then));
   },
 });
 /** Closes the dialog of the step before. */
@@ -73,7 +74,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         ticked: {
           open: async (page) => {
             for (const box of await page.getByRole('checkbox').all()) await box.check();
-            await button(page, 'Compare 3').waitFor();
+            await appears(button(page, 'Compare 3'));
           },
         },
         'of one model': clicks(/^model 1/, 'Drop this filter', 'link'),
@@ -81,7 +82,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
           open: async (page) => {
             await button(page, 'Go to …').click();
             await page.getByRole('combobox', { name: 'Name' }).fill('deployment');
-            await page.getByRole('option', { name: /deployment <img/ }).waitFor();
+            await appears(page.getByRole('option', { name: /deployment <img/ }));
           },
         },
         closed: closes,
@@ -105,7 +106,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         row: {
           open: async (page) => {
             await button(page, /^Open row 1/).click();
-            await page.getByRole('complementary', { name: 'Row' }).getByText('Metadata').first().waitFor();
+            await appears(page.getByRole('complementary', { name: 'Row' }).getByText('Metadata'));
           },
         },
         folded: clicks('Fold statistics', 'Show statistics'),
@@ -186,7 +187,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         'plan of its change': {
           open: async (page) => {
             await button(page, 'Show the plan').click();
-            await dialog(page).getByText('another value').waitFor();
+            await appears(dialog(page).getByText('another value'));
           },
           seen: [`${TYPED.variable} in the body of PATCH /v2/deployments/DEPLOYMENT`],
         },
@@ -205,20 +206,20 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         difference: {
           open: async (page) => {
             await page.getByRole('link', { name: 'Diff of v2' }).click();
-            await page.getByText('What v2 changed').waitFor();
+            await appears(page.getByText('What v2 changed'));
           },
         },
         bisect: {
           open: async (page) => {
             await button(page, /^Bisect/).click();
             await page.getByLabel('Known good').selectOption('v1');
-            await page.getByText('steps left').or(page.getByText('1 step left')).waitFor();
+            await appears(page.getByText('steps left').or(page.getByText('1 step left')));
           },
         },
         'roll back': {
           open: async (page) => {
             await button(page, /^Roll back to v2$/).click();
-            await dialog(page).getByText('Makes a revision').waitFor();
+            await appears(dialog(page).getByText('Makes a revision'));
             await dialog(page).getByText('As a command').click();
           },
         },
@@ -236,7 +237,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         entry: {
           open: async (page) => {
             await page.getByRole('region', { name: 'History' }).getByRole('link').first().click();
-            await page.locator('a[aria-expanded=true]').waitFor();
+            await appears(page.locator('a[aria-expanded=true]'));
           },
         },
         'every event': {
@@ -256,7 +257,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
           open: async (page) => {
             await dialog(page).getByLabel('Reason').fill('to look at it');
             await dialog(page).getByRole('button', { name: 'Reveal', exact: true }).click();
-            await dialog(page).getByText('This closes by itself').waitFor();
+            await appears(dialog(page).getByText('This closes by itself'));
           },
           seen: [
             'secret of a deployment in document',
@@ -291,7 +292,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         refused: {
           open: async (page) => {
             await dialog(page).getByRole('button', { name: 'Add', exact: true }).click();
-            await dialog(page).getByRole('alert').waitFor();
+            await appears(dialog(page).getByRole('alert'));
           },
           seen: [`${TYPED.host} in fields`, `${TYPED.host} in the body of POST /v1/integrations`],
         },
@@ -348,7 +349,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
             await page.getByLabel('Keys, keys.json').setInputFiles(file('<img src=x>.json'));
             await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl'));
             await page.getByRole('button', { name: 'Verify' }).click();
-            await page.getByText('It does not hold').waitFor();
+            await appears(page.getByText('It does not hold'));
           },
         },
       },
