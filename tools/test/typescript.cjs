@@ -12,22 +12,14 @@ const { version } = require('@swc/core/package.json');
 
 const root = join(__dirname, '..', '..');
 const kept = join(root, '.cache', 'compiled');
-const options = transform['^.+\\.ts$'][1];
-const manner = JSON.stringify([version, options]);
+const [sources, modules] = ['^.+\\.ts$', '^.+\\.m?js$'].map((pattern) => transform[pattern][1]);
 const aliases = Object.entries(moduleNameMapper).map(([pattern, file]) => [
   new RegExp(pattern),
   file.replace('<rootDir>', root),
 ]);
 
 require.extensions['.ts'] = (module, filename) => {
-  const source = readFileSync(filename, 'utf8');
-  const file = keptAs('js', manner, filename, source);
-  let code = read(file)?.toString();
-  if (code === undefined) {
-    code = require('@swc/core').transformSync(source, { ...options, filename, swcrc: false }).code;
-    keep(file, code);
-  }
-  module._compile(code, filename, 'commonjs');
+  module._compile(transformed(readFileSync(filename, 'utf8'), filename, sources), filename, 'commonjs');
 };
 
 const resolveFilename = Module._resolveFilename;
@@ -37,18 +29,18 @@ Module._resolveFilename = function (request, ...rest) {
 };
 
 const compile = Module.prototype._compile;
-Module.prototype._compile = function (source, filename, format) {
-  // Node's own way knows ES modules, dynamic imports and first lines that name a program.
-  if (format === 'module' || /\bimport\s*\(|\bimport\.meta\b|^#!/.test(source)) {
-    return compile.call(this, source, filename, format);
-  }
+Module.prototype._compile = function (given, filename, format) {
+  // Node compiles ES modules anew in each process. Here they become what Jest makes of them.
+  const source = format === 'module' ? transformed(given, filename, modules) : given;
+  // Node's own way knows dynamic imports and first lines that name a program.
+  if (format !== 'module' && /\bimport\s*\(|^#!/.test(source)) return compile.call(this, source, filename, format);
   const file = keptAs('bin', String(cachedDataVersionTag()), filename, source);
   const cachedData = read(file);
   let script;
   try {
     script = new Script(Module.wrap(source), { filename, cachedData, columnOffset: -Module.wrapper[0].length });
   } catch {
-    return compile.call(this, source, filename, format);
+    return compile.call(this, given, filename, format);
   }
   const require = (id) => this.require(id);
   require.resolve = (request, how) => Module._resolveFilename(request, this, false, how);
@@ -60,6 +52,17 @@ Module.prototype._compile = function (source, filename, format) {
   if (cachedData === undefined || script.cachedDataRejected) keep(file, script.createCachedData());
   return result;
 };
+
+/** The text that the compiler makes of a file. */
+function transformed(source, filename, options) {
+  const file = keptAs('js', JSON.stringify([version, options]), filename, source);
+  let code = read(file)?.toString();
+  if (code === undefined) {
+    code = require('@swc/core').transformSync(source, { ...options, filename, swcrc: false }).code;
+    keep(file, code);
+  }
+  return code;
+}
 
 function keptAs(kind, ...texts) {
   return join(kept, `${createHash('sha1').update(texts.join('\0')).digest('hex')}.${kind}`);
