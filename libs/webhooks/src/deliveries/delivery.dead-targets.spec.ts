@@ -37,8 +37,8 @@ const arrived = (at: Receiver, count: number) =>
 
 it('names that nobody answers for stop no other workspace’s calls, and leave nothing behind', async () => {
   const resolver = new OutboundResolver({ servers: [names.address], deadline: 500, most: 16, mostPerWorkspace: 4 });
-  const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'), { connect: 700 }, false, resolver.resolve);
-  await start({ outbound, timeLimit: 2000 });
+  const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'), { connect: 30_000 }, false, resolver.resolve);
+  await start({ outbound, timeLimit: 30_000 });
   const urls = Array.from({ length: 50 }, (_, n) => `https://dead-${n}.example/`);
   await Promise.all(urls.map((url) => service.add(url, {}, 'stranger')));
   await service.add(receiver.url);

@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((listening) => hanging.listen(0, '127.0.0.1', listening));
   resolver = new OutboundResolver({ servers: [names.address], deadline: 100, ...LOOKUPS });
-  const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'), { connect: 200 }, false, resolver.resolve);
+  const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'), { connect: 30_000 }, false, resolver.resolve);
   const places = { targets: AT_ONCE, targetsPerTenant: AT_ONCE_PER_WORKSPACE, lanes: LANES };
   service = await TestService.start({ outbound, timeLimit: 1500, now: () => clock, ...places });
 });

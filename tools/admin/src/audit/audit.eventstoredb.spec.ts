@@ -7,6 +7,7 @@ import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testi
 import { chosen, type Installation, openInstallation, readModels } from '..';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { forgedLog } from '../testing/forged-log';
+import { settled } from '../testing/settled';
 import { checkLog } from './log-check';
 import { readHeads, readKeys, type Trust } from './trust';
 import { verdict } from './verdict';
@@ -81,6 +82,7 @@ async function audited(trust: Omit<Trust, 'sealEveryMs'> = {}) {
 /** Waits until the service has hashed the log up to its end, so that it adds nothing to what is hashed. */
 async function allHashed(): Promise<void> {
   const { store, pool } = installation;
+  await settled(standalone.url, installation);
   const head = await store.head();
   await until(async () => {
     const { rows } = await pool.query<{ position: string }>('select "position" from log_hashes');

@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { checkLog } from './log-check';
 import { fill, type Filled, type Send } from '../testing/fill';
+import { isFollowed, metric } from '../testing/settled';
 
 const KEY = 'poison-spec-operator-key';
 /** The workspace that every installation begins with. */
@@ -137,20 +138,8 @@ function mutations({ data }: Recorded): unknown[] {
   return [data, {}, null, [], 'text', ...LEAVES.map((leaf) => replaced(data, leaf))];
 }
 
-/** Value of a metric by follower. */
-async function metric(name: string): Promise<Map<string, number>> {
-  const text = await (await fetch(`${standalone.url}/metrics`)).text();
-  const lines = text.matchAll(new RegExp(`^${name}\\{follower="([^"]+)"\\} (\\S+)$`, 'gm'));
-  return new Map([...lines].map(([, follower, value]) => [follower!, Number(value)]));
-}
-
 /** Waits until every follower has handled all that is recorded. */
-async function settled(): Promise<void> {
-  await until(
-    () => metric('fairlead_follower_lag_events'),
-    (lags) => lags.size > 5 && [...lags.values()].every((lag) => lag === 0),
-  );
-}
+const settled = () => until(() => isFollowed(standalone.url));
 
 /** Every row of every table of the read models, by table and key, but of the audit log, which grows with each event. */
 async function rowsOfAll(): Promise<Map<string, string>> {
@@ -439,7 +428,9 @@ async function poison(seed: number): Promise<void> {
     Object.entries(made).some(([table, id]) => name.startsWith(`${table} `) && name.includes(id));
   expect([...now.keys()].filter((name) => isOf(name, others))).toHaveLength(Object.keys(others).length);
   expect(before.filter((name) => !now.has(name))).toEqual([]);
-  expect([...(await metric('fairlead_follower_failing'))].filter(([, failing]) => failing !== 0)).toEqual([]);
+  expect(
+    [...(await metric(standalone.url, 'fairlead_follower_failing'))].filter(([, failing]) => failing !== 0),
+  ).toEqual([]);
   await fillAgain();
   const ready = await fetch(`${standalone.url}/health/ready`);
   expect(ready.status).toBe(200);

@@ -5,6 +5,7 @@ import { LogSeals, LogSigner, Rebuild, type Recorded } from '@fairlead/eventing'
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { chosen, type Installation, openInstallation, readModels } from '..';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
+import { settled } from '../testing/settled';
 import { checkLog } from './log-check';
 
 const KEY = 'audit-spec-operator-key';
@@ -244,6 +245,9 @@ describe('a replay', () => {
 describe('an audit of the log', () => {
   const seals = () =>
     new LogSeals(installation.store, installation.pool, new LogSigner(installation.store, installation.vault));
+
+  // The tests below take the events away and put them back, between which nobody may append.
+  beforeAll(() => settled(standalone.url, installation));
 
   /** Seals everything there is so far. */
   async function seal(): Promise<void> {
