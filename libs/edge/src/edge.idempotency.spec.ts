@@ -78,7 +78,7 @@ describe('A write with an Idempotency-Key', () => {
     database = await testDatabase(httpMigrations);
     @Module({
       controllers: [OrdersController],
-      providers: [{ provide: Idempotency, useFactory: () => new Idempotency(database.pool, digests, 300) }],
+      providers: [{ provide: Idempotency, useFactory: () => new Idempotency(database.pool, digests, 5000) }],
     })
     class Orders {}
     server = await startSample({}, Orders);

@@ -37,7 +37,7 @@ describe('Rate limits', () => {
     const refused = await server.ask('/v2/address', { headers: { accept: 'application/json' } });
     expect(refused).toMatchObject({ status: 429, body: { detail: 'Too many requests, try again later.' } });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1790);
-    expect(refused.headers.get('ratelimit')).toBe('"key";r=0;t=3600');
+    expect(refused.headers.get('ratelimit')).toMatch(/^"key";r=0;t=3[56]\d\d$/);
     expect(refused.headers.get('x-request-id')).toMatch(/./);
   });
 

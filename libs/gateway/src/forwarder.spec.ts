@@ -340,7 +340,7 @@ describe('A service that does not answer', () => {
   });
 
   it('loses no request while it restarts: it finishes, and the others are asked meanwhile', async () => {
-    const [one, two] = [await service(500), await service(500)];
+    const [one, two] = [await service(60_000), await service(60_000)];
     const forwarding = await gateway(one.url, two.url);
     const statuses: number[] = [];
     let stopping = true;

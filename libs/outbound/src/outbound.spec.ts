@@ -299,7 +299,7 @@ describe('guardedFetch', () => {
     const { port: nobody } = closed.address() as AddressInfo;
     await new Promise((resolve) => closed.close(resolve));
     expect(await fault(guardedFetch(`http://127.0.0.1:${nobody}/`, {}, policy, 'w'))).toBe('unreachable');
-    const cut = await guardedFetch(`http://127.0.0.1:${port}/cut`, {}, policy, 'w');
+    const cut = await guardedFetch(`http://127.0.0.1:${port}/cut`, {}, here(), 'w');
     expect(await fault(cut.text())).toBe('unreachable');
   });
 
@@ -320,9 +320,10 @@ describe('guardedFetch', () => {
   });
 
   it('ends an answer that is read too slowly, or not at all, and gives its place back', async () => {
-    const policy = here({ whole: 1500 });
-    const unread = await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
-    for (let n = 0; n < 120; n++) await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
+    const policy = here({ body: 60_000 });
+    const get = (path: string) => guardedFetch(`http://127.0.0.1:${port}${path}`, {}, policy, 'w', { whole: 1500 });
+    const unread = await get('/endless');
+    for (let n = 0; n < 120; n++) await get('/stalled');
     expect(await fault(unread.text())).toBe('timeout');
   });
 

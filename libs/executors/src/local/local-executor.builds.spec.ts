@@ -71,7 +71,7 @@ beforeAll(async () => {
       })();
     }
   })();
-  const apps = new LocalApps(join(folder, 'apps'), { restart: { first: 10, most: 1000 }, hold: 20_000, ready: 60_000 });
+  const apps = new LocalApps(join(folder, 'apps'), { restart: { first: 10, most: 1000 }, hold: 60_000, ready: 60_000 });
   await service.start(new LocalExecutor(apps));
 });
 afterAll(async () => {

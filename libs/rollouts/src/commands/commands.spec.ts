@@ -47,7 +47,7 @@ beforeAll(async () => {
       })();
     }
   })();
-  const limits = { restart: { first: 10, most: 1000 }, hold: 20_000, ready: 20_000, awake: 20 };
+  const limits = { restart: { first: 10, most: 1000 }, hold: 60_000, ready: 60_000, awake: 20 };
   apps = new LocalApps(join(folder, 'apps'), { ...limits, disk: 60e6, diskWatch: { reserve: 0, latest: 100 } });
   await start();
 });

@@ -165,7 +165,12 @@ describe('a program that does not become ready', () => {
       /at port (\d+) of IPv6 only\. It must listen at 127/,
     ],
   ])('is told where it listens instead: %s', async (_, text, reason) => {
-    const failure = await start(text, 4000).catch(({ message }: Error) => message);
+    let failure = await start(text, 4000).catch(({ message }: Error) => message);
+    // On a slow machine it listens later.
+    if (/It listens at no port/.test(String(failure))) {
+      await hasty.end();
+      failure = await start(text, 60_000).catch(({ message }: Error) => message);
+    }
     expect(failure).toMatch(reason);
     expect(reason.exec(failure as string)?.[1]).toBe(/Its last lines: at (\d+)/.exec(failure as string)?.[1]);
   });

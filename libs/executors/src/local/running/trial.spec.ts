@@ -210,7 +210,7 @@ it('a deployment that is removed while what it has replaced runs on leaves no pr
 });
 
 it('a crash loop is told once when it begins and once when it has ended', async () => {
-  begin({ restart: { first: 10, most: 1500 } });
+  begin({ restart: { first: 10, most: 4000 } });
   await deploy('fragile', { text: fragile });
   const broken = join(apps.folders.of('one').path, 'data', 'broken');
   writeFileSync(broken, '');
@@ -241,7 +241,7 @@ it('a process that crash loops has its own last line, also when another one of i
 });
 
 it('a crash loop goes on while its program sleeps and is woken, until it has run for a while', async () => {
-  begin({ restart: { first: 10, most: 1500 }, sleepAfter: 100 });
+  begin({ restart: { first: 10, most: 4000 }, sleepAfter: 100 });
   await deploy('fragile', { text: fragile, min_scale: 0 });
   const broken = join(apps.folders.of('one').path, 'data', 'broken');
   await until(() => states().length === 0);
