@@ -131,7 +131,7 @@ describe('a command', () => {
   });
 
   it.each(['the time limit', 'an interrupt'])('is killed with all that it started at %s', async (how) => {
-    service.options = how === 'the time limit' ? { timeLimit: 1000 } : {};
+    service.options = how === 'the time limit' ? { timeLimit: 5000 } : {};
     const pids = file('pids');
     await start({
       deploy: script('deploy', `sh -c 'trap "" TERM; sleep 60 & echo $! > ${pids}; wait; sleep 60' & wait`),

@@ -6,7 +6,7 @@ let cluster: FakeCluster;
 let client: ClusterClient;
 beforeEach(async () => {
   cluster = await FakeCluster.start();
-  client = new ClusterClient({ config: cluster.config(), patience: 3000 });
+  client = new ClusterClient({ config: cluster.config(), patience: 30_000 });
 });
 afterEach(() => cluster.stop());
 

@@ -107,8 +107,7 @@ let service: TestService;
 let hosts: CodeHostServer[] = [];
 
 beforeAll(async () => {
-  const limits = { headers: 60_000, body: 60_000 };
-  service = await TestService.start({ limits, deliveries: { patience: 60_000, mostOfIntegration: 20 } });
+  service = await TestService.start({ deliveries: { patience: 60_000, mostOfIntegration: 20 } });
 });
 afterEach(async () => {
   service.followers.length = 0;

@@ -12,7 +12,7 @@ let host: CodeHostServer;
 let integration: string;
 
 beforeAll(async () => {
-  service = await TestService.start({ limits: { headers: 60_000, body: 60_000 } });
+  service = await TestService.start();
 });
 afterEach(() => host.stop());
 afterAll(() => service?.stop());

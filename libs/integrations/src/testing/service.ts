@@ -9,14 +9,16 @@ import { IntegrationsModule } from '../integrations.module';
 import { IntegrationsOptions } from '../integration/integrations.options';
 import { integrationsEntities, integrationsMigrations } from '../domain';
 
-/** Times that tests can wait for. */
-const HASTY = { headers: 1000, body: 1000 };
+/** Longer than the machine stops for. */
+const PATIENT = { headers: 60_000, body: 60_000 };
+/** Times that tests can wait for; on a busy machine a host that answers may miss them. */
+export const HASTY: typeof PATIENT = { headers: 1000, body: 1000 };
 
 interface Started {
   readonly fresh?: number;
   readonly stale?: number;
   readonly allow?: string;
-  readonly limits?: typeof HASTY;
+  readonly limits?: typeof PATIENT;
   readonly deliveries?: Partial<IntegrationsOptions['deliveries']>;
 }
 
@@ -35,7 +37,7 @@ export class TestService {
     fresh = 0,
     stale = 60_000,
     allow = '127.0.0.1',
-    limits = HASTY,
+    limits = PATIENT,
     deliveries = {},
   }: Started = {}): Promise<TestService> {
     const stores = await TestStores.create([...httpMigrations, ...integrationsMigrations], integrationsEntities);
