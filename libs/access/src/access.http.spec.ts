@@ -10,6 +10,7 @@ import {
 } from '@fairlead/eventing';
 import { CommandContext, Context, Scope } from '@fairlead/api';
 import { createServer, type EdgeSettings } from '@fairlead/edge';
+import { injected } from '@fairlead/edge/testing';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
@@ -104,7 +105,7 @@ interface Sent {
 type Method = 'GET' | 'POST' | 'DELETE';
 
 async function send(method: Method, url: string, { key, tenant, headers, body, app = process1.app }: Sent = {}) {
-  const { statusCode, payload } = await app.inject({
+  const { statusCode, payload } = await injected(app, {
     method,
     url,
     headers: { ...(key !== undefined && { 'x-api-key': key }), ...(tenant && { 'x-tenant-id': tenant }), ...headers },

@@ -235,19 +235,20 @@ describe('GET /audit-logs', () => {
   });
 
   it('tells refused attempts, counted', async () => {
+    const first = minute();
     for (let n = 0; n < 3; n++) expect((await send('POST', '/v2/things/t1/ThingCreated', 'reader')).status).toBe(403);
     const { items } = await logs();
-    expect(items).toMatchObject([
-      {
+    expect(items.length).toBeLessThanOrEqual(minute() - first + 1);
+    expect(items.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+    for (const item of items)
+      expect(item).toMatchObject({
         status: 'Failure',
-        count: 3,
         api: { operation: 'refused_request' },
         http_request: { http_method: 'POST', url: { path: '/v2/things/:id/:type' } },
         http_response: { code: 403 },
         actor: { user: { credential_uid: KEYS.reader!.keyId } },
         resources: [],
-      },
-    ]);
+      });
   });
 
   it('sums a flood without a key into a row for each minute', async () => {

@@ -129,7 +129,9 @@ const byKey = (key = ADMIN) => ({ 'x-api-key': key });
 
 /** Signs in and answers the headers that a page of the console sends. */
 async function signIn(body: object = { api_key: ADMIN }, app = process1.app): Promise<Record<string, string>> {
-  const { status, cookie } = await send('POST', SESSION, { headers: SAME, body, app });
+  const signedIn = () => send('POST', SESSION, { headers: SAME, body, app });
+  // Many at a time take longer on a slow machine than one waits for what it has written.
+  const { status, cookie } = await until(signedIn, (answer) => answer.status !== 503);
   expect(status).toBe(200);
   return { ...SAME, cookie: cookie!.split(';')[0]! };
 }

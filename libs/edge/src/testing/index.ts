@@ -2,6 +2,8 @@ export {
   type Answered,
   authenticateCaller,
   type Caller,
+  injected,
+  isBehind,
   type Method,
   OTHER_TENANT,
   send,

@@ -15,6 +15,7 @@ import {
 } from '@fairlead/eventing';
 import { type Actor, Idempotency, type Route, routes } from '@fairlead/api';
 import { createServer, httpMigrations, type ServerOptions } from '@fairlead/edge';
+import { injected } from '@fairlead/edge/testing';
 import { NotFound, Unauthorized } from '@fairlead/schema';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { Module, type Provider, type Type } from '@nestjs/common';
@@ -185,7 +186,7 @@ async function request(
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const sent = await payloadOf(body);
-  const answer = await app.inject({
+  const answer = await injected(app, {
     method,
     url,
     headers: { ...(sent && { 'content-type': sent.type }), ...headers, 'x-api-key': tenant },

@@ -16,6 +16,7 @@ import {
 } from '@fairlead/eventing';
 import { type Actor } from '@fairlead/api';
 import { createServer, httpMigrations } from '@fairlead/edge';
+import { isBehind } from '@fairlead/edge/testing';
 import { NotFound, Unauthorized } from '@fairlead/schema';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -116,7 +117,12 @@ export async function startUploading(
       const bytes = Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body);
       return send('POST', '/api/v1/datasets/upload-experiment', [bytes], headers);
     },
-    get: (path, tenant = 'a') => send('GET', path, [], { 'x-api-key': tenant }),
+    async get(path, tenant = 'a') {
+      for (;;) {
+        const answer = await send('GET', path, [], { 'x-api-key': tenant });
+        if (!isBehind(answer.status, answer.text)) return answer;
+      }
+    },
     async settled() {
       // What a follower appends is waited for as well.
       for (let position = -1n; position !== (await store.head());) {
