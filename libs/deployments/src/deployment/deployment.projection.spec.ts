@@ -64,7 +64,7 @@ describe('the deployments view', () => {
     const row = async () =>
       (
         await database.pool.query<{ state: string }>(
-          'select * from deployments join deployment_documents using (id) join revisions on deployment_id = deployments.id',
+          'select * from deployments join deployment_documents using (id) join revisions on deployment_id = deployments.id order by revisions.id',
         )
       ).rows;
     await project(new DeploymentsView(), events);
