@@ -89,10 +89,15 @@ describe('a payload being written', () => {
 
   it('fails when its connection breaks, while blocks still come', async () => {
     const draft = payloads.begin(tenant);
-    await write(draft, 5);
-    await database.pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy payload_chunks%' and datname = current_database()`,
-    );
+    // It commits when no block comes for a moment, and has no connection then.
+    await until(async () => {
+      await write(draft, 5);
+      const { rowCount } = await database.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where query like 'copy payload_chunks%' and state <> 'idle' and datname = current_database()`,
+      );
+      return rowCount! > 0;
+    });
     await expect(write(draft, 200)).rejects.toThrow();
     await draft.discard();
     const next = payloads.begin(tenant);

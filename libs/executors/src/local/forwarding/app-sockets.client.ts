@@ -145,13 +145,16 @@ function connect(client: Socket, program: Socket, silent: number, gone: Gone): (
   const say = (frame: Buffer) => {
     if (frames.isBetween && !frames.hasClosed && !isOver) client.write(frame);
   };
-  const timer = setInterval(() => {
+  const look = () => {
+    if (isOver) return;
     const isSilent = client.bytesRead === heard;
     heard = client.bytesRead;
     if (isSilent && isAsked) client.destroy();
     isAsked = isSilent && !client.isPaused();
     if (isAsked) say(PING);
-  }, silent).unref();
+  };
+  // What has come while this process stood still is read first.
+  const timer = setInterval(() => setImmediate(look), silent).unref();
   /** Ends both, once what was sent before has been taken. */
   const end = () => {
     if (isOver) return;
