@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,7 +118,12 @@ it('a cron is refused where it would sleep', async () => {
   jest.spyOn(apps.runners, 'enter').mockRejectedValue(new Error('passed on'));
   const post = (id: string, path: string) => {
     const request = { method: 'POST', url: `/apps/${id}${path}` };
-    const passed = new AppForwarding(apps).pass(request as never, {} as never, { id, tenantId: 'tenant' }, 'api');
+    const passed = new AppForwarding(apps).pass(
+      request as never,
+      { raw: new EventEmitter() } as never,
+      { id, tenantId: 'tenant' },
+      'api',
+    );
     return passed.catch(({ message }: Error) => message);
   };
   for (const path of ['/runs/crons', '/threads/a/runs/crons', '/runs/crons?x=1']) {
