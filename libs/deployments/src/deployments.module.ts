@@ -13,6 +13,7 @@ import { DeploymentsView } from './deployment/deployment.projection';
 import { DeploymentsController } from './deployment/deployments.controller';
 import { DeploymentsPushConsumer } from './source/deployments-push.consumer';
 import { DeploymentsOptions } from './model/deployments.options';
+import { GatesController } from './gates/gates.controller';
 import { HistoryController } from './history/history.controller';
 import { HistoryExport } from './history/history-export.service';
 import { HistoryQueries } from './history/history.queries';
@@ -67,6 +68,7 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentsController,
         ControlController,
         RevisionsController,
+        GatesController,
         HistoryController,
         SecretsController,
         UploadsController,

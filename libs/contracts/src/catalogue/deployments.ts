@@ -3,6 +3,7 @@ import type {
   DeploymentDeletedMessage,
   DeploymentStatusReportedMessage,
 } from '../ports/deployments';
+import type { RevisionHeldMessage, RevisionReleasedMessage } from '../ports/gates';
 import type {
   DeploymentPatchedMessage,
   RevisionActivatedMessage,
@@ -11,7 +12,7 @@ import type {
   RevisionStatusChangedMessage,
   SourceConfig,
 } from '../ports/rollouts';
-import { ID, idOrNull, members, ref, TEXT, TEXT_OR_NULL } from './payload';
+import { ID, idOrNull, members, ref, TEXT, TEXT_OR_NULL, TIME } from './payload';
 import type { Row } from './row';
 
 function control<const O extends string>(operation: O) {
@@ -147,19 +148,54 @@ export const deploymentEvents = {
     topic: 'revisions.v1',
     webhook: 'revision.status_changed',
     title: 'A revision has another status.',
-    facts: ({ revision_id, previous_status, status }: RevisionStatusChangedMessage, deployment_id) => ({
+    facts: ({ revision_id, previous_status, status, reason }: RevisionStatusChangedMessage, deployment_id) => ({
       revision_id,
       deployment_id,
       previous_status,
       status,
+      ...(reason !== undefined && { reason }),
+    }),
+    payload: members(
+      {
+        revision_id: ID,
+        deployment_id: ID,
+        previous_status: ref('RevisionStatus'),
+        status: ref('RevisionStatus'),
+      },
+      { reason: TEXT },
+    ),
+  },
+  RevisionHeld: {
+    schema: 1,
+    operation: 'hold_revision',
+    topic: 'revisions.v1',
+    webhook: 'revision.held',
+    title: 'A revision is ready to be deployed and waits for evidence.',
+    facts: ({ revision_id, gates, active_revision_id, until }: RevisionHeldMessage, deployment_id) => ({
+      revision_id,
+      deployment_id,
+      active_revision_id,
+      until,
+      gates,
     }),
     payload: members({
       revision_id: ID,
       deployment_id: ID,
-      previous_status: ref('RevisionStatus'),
-      status: ref('RevisionStatus'),
+      active_revision_id: idOrNull('The revision that serves meanwhile.'),
+      until: TIME,
+      gates: { type: 'array', description: 'As the API answers them.', items: { type: 'object' } },
     }),
   },
+  RevisionReleased: {
+    schema: 1,
+    operation: 'release_revision',
+    topic: 'revisions.v1',
+    webhook: 'revision.released',
+    title: 'A revision with gates may be deployed.',
+    facts: ({ revision_id, by }: RevisionReleasedMessage, deployment_id) => ({ revision_id, deployment_id, by }),
+    payload: members({ revision_id: ID, deployment_id: ID, by: { enum: ['verdict', 'override', 'roll back'] } }),
+  },
+  GatesDeclared: { schema: 1, operation: 'update_gates' },
   RevisionActivated: {
     schema: 1,
     operation: 'update_revision',

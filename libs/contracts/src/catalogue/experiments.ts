@@ -5,6 +5,7 @@ import type {
   RunsPersistedMessage,
   SessionCreatedMessage,
 } from '../ports/experiments';
+import type { GateJudgedMessage } from '../ports/gates';
 import { COUNT, ID, idOrNull, members, NUMBER_OR_NULL, TEXT, TIME } from './payload';
 import type { Row } from './row';
 
@@ -165,6 +166,18 @@ export const experimentEvents = {
   ShareLinkDeleted: { schema: 1, operation: 'delete_share_link' },
   FeedbackConfigChanged: { schema: 1, operation: 'update_feedback_config' },
   FeedbackConfigDeleted: { schema: 1, operation: 'delete_feedback_config' },
+  GateJudged: {
+    schema: 1,
+    operation: 'judge_revision',
+    topic: 'internal.v1',
+    facts: ({ deployment_id, revision_id, look, outcome, reasons }: GateJudgedMessage) => ({
+      deployment_id,
+      revision_id,
+      look,
+      outcome,
+      reasons,
+    }),
+  },
 } as const satisfies Readonly<Record<string, Row>>;
 
 function feedbackFacts({ id: feedback_id, run_id, key, score, created_at }: FeedbackAddedMessage, session_id: string) {

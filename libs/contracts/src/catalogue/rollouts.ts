@@ -4,6 +4,7 @@ import type {
   CommandStartedMessage,
   HostStatusReportedMessage,
   RevisionTakenBackMessage,
+  RolloutHeldMessage,
   RolloutStatusReportedMessage,
 } from '../ports/rollouts';
 import { COUNT, ID, members, TEXT } from './payload';
@@ -22,6 +23,12 @@ export const rolloutEvents = {
       ...(more.executor !== undefined && { executor: more.executor }),
       ...(more.repo_commit_sha !== undefined && { repo_commit_sha: more.repo_commit_sha }),
     }),
+  },
+  RolloutHeld: {
+    schema: 1,
+    operation: 'update_revision',
+    topic: 'internal.v1',
+    facts: ({ deployment_id, revision_id, gates }: RolloutHeldMessage) => ({ deployment_id, revision_id, gates }),
   },
   HostStatusReported: {
     schema: 1,

@@ -1,4 +1,5 @@
 import type { PushCause } from './connections';
+import type { Gate } from './gates';
 
 /** A value that only the vault opens, for the tenant, the deployment's id as subject, and the secret's name. */
 export interface SealedSecret {
@@ -38,6 +39,8 @@ export interface RevisionSpec {
   readonly secrets: readonly SealedSecret[];
   readonly secret_references:
     readonly { readonly name: string; readonly secret_name: string; readonly secret_key: string }[] | null;
+  /** Gates that hold it before it is deployed; absent when there are none. */
+  readonly gates?: readonly Gate[];
 }
 
 /** `RevisionCreated`: a revision waits to be rolled out. */
@@ -68,6 +71,8 @@ export interface RevisionStatusChangedMessage {
   readonly status: RevisionStatus;
   /** The newer revision for which this one was INTERRUPTED before it was ready. */
   readonly replaced_by?: string;
+  /** Why it was refused, in sentences. */
+  readonly reason?: string;
 }
 
 /** `RevisionActivated`: the revision that runs from now on, and the one that ran before. */
@@ -108,6 +113,13 @@ export interface RolloutStatusReportedMessage {
   readonly executor?: string;
   /** Commit of the revision; only with the status DEPLOYED. It is known then, however late `CommitResolved` comes. */
   readonly repo_commit_sha?: string;
+}
+
+/** `RolloutHeld`, in a stream `rollout-<revision id>`: the revision is ready to be deployed, and its gates hold it. */
+export interface RolloutHeldMessage {
+  readonly deployment_id: string;
+  readonly revision_id: string;
+  readonly gates: readonly Gate[];
 }
 
 /**

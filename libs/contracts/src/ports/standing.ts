@@ -14,6 +14,8 @@ interface Standing {
 interface NumberedRevision {
   readonly number: number;
   readonly status: RevisionStatus;
+  /** Present while its gates hold it. */
+  readonly held?: true;
 }
 
 /** Facts that a sentence about a deployment is made of. */
@@ -47,6 +49,7 @@ const REST: Readonly<Record<RevisionStatus, string>> = {
   INTERRUPTED: ' was interrupted',
   UNKNOWN: ': state unknown',
 };
+const HELD = ' is held by its gates';
 const BAD: readonly RevisionStatus[] = ['CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'DEPLOYED', 'UNKNOWN'];
 const OVER: readonly RevisionStatus[] = ['SKIPPED', 'INTERRUPTED'];
 
@@ -59,6 +62,7 @@ export function standingOf(facts: DeploymentFacts): Standing {
   if (!live) return beforeFirst(facts);
   const now = running(facts, `v${live.number}`);
   if (!latest || latest.number <= live.number) return now;
+  if (latest.held) return { text: `${now.text}; v${latest.number}${HELD}`, tone: now.tone };
   const tone = OVER.includes(latest.status) ? now.tone : worse(now.tone, toneOf(latest.status));
   return { text: `${now.text}; v${latest.number}${REST[latest.status]}`, tone };
 }
@@ -76,7 +80,8 @@ function crashLoop({ seen, status_reason, loopingMs }: DeploymentFacts): string 
 function beforeFirst({ status, status_reason, latest }: DeploymentFacts): Standing {
   if (status === 'UNKNOWN') return { text: `Cannot be reached${because(status_reason)}`, tone: 'bad' };
   if (!latest) return { text: 'Not deployed yet', tone: 'idle' };
-  const { number, status: reached } = latest;
+  const { number, status: reached, held } = latest;
+  if (held) return { text: `Not deployed yet; v${number}${HELD}`, tone: 'idle' };
   if (OVER.includes(reached)) return { text: `Not deployed yet; v${number}${REST[reached]}`, tone: 'idle' };
   const isFailure = reached.endsWith('_FAILED');
   const first = number === 1 && isFailure ? `First ${REST[reached].slice(2)}` : `v${number}${REST[reached]}`;

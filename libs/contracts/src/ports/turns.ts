@@ -1,3 +1,4 @@
+import type { RevisionHeldMessage, RevisionReleasedMessage } from './gates';
 import type {
   RevisionActivatedMessage,
   RevisionCreatedMessage,
@@ -31,12 +32,29 @@ export function artefactOf(source: string): 'image_uri' | 'source_tarball_path' 
   return source === 'internal_source' ? 'source_tarball_path' : 'repo_ref';
 }
 
+interface Waiting {
+  readonly id: string;
+  readonly source: string;
+  /** Present when it has gates. */
+  readonly gated?: true;
+}
+
+interface Running {
+  readonly id: string;
+  readonly status: RevisionStatus;
+  readonly commit?: string;
+  /** Present while its gates have to be asked before it is deployed. */
+  readonly gated?: true;
+}
+
 /** The part of a deployment's state that deployments and rollouts share: whose turn it is, and what runs. */
 export interface Turns {
   /** Revisions that wait, oldest first. */
-  readonly queued: readonly { readonly id: string; readonly source: string }[];
+  readonly queued: readonly Waiting[];
   /** The only revision that may be worked on. */
-  readonly running: { readonly id: string; readonly status: RevisionStatus; readonly commit?: string } | null;
+  readonly running: Running | null;
+  /** The revision that is ready to be deployed and waits for evidence; it does not keep newer ones from running. */
+  readonly held?: { readonly id: string; readonly until: string };
   /** Revisions in a row that newer ones have replaced before they were ready. */
   readonly replaced?: number;
   readonly latest_revision_id: string | null;
@@ -67,6 +85,8 @@ type TurnEvent =
   | Event<'RevisionCreated', RevisionCreatedMessage>
   | Event<'RevisionStatusChanged', RevisionStatusChangedMessage>
   | Event<'RevisionActivated', RevisionActivatedMessage>
+  | Event<'RevisionHeld', RevisionHeldMessage>
+  | Event<'RevisionReleased', RevisionReleasedMessage>
   | Event<'RevisionCommitResolved', { readonly revision_id: string; readonly repo_commit_sha: string }>
   | Event<'DeploymentStopRequested' | 'DeploymentStartRequested' | 'DeploymentDeleted', unknown>;
 
@@ -75,9 +95,13 @@ export function turned(state: Turns, { type, data }: Event<string, unknown>): Pa
   const event = { type, data } as TurnEvent;
   switch (event.type) {
     case 'RevisionCreated': {
-      const { revision_id: id, source } = event.data;
-      return { latest_revision_id: id, queued: [...state.queued, { id, source }] };
+      const { revision_id: id, source, gates } = event.data;
+      return { latest_revision_id: id, queued: [...state.queued, { id, source, ...(gates && { gated: true }) }] };
     }
+    case 'RevisionHeld':
+      return { running: null, held: { id: event.data.revision_id, until: event.data.until } };
+    case 'RevisionReleased':
+      return released(state, event.data.revision_id);
     case 'RevisionStatusChanged':
       return moved(state, event.data);
     case 'RevisionActivated':
@@ -98,12 +122,26 @@ export function turned(state: Turns, { type, data }: Event<string, unknown>): Pa
   }
 }
 
+/** Its gates are not asked any more; when it was held, it runs. */
+function released({ queued, running, held }: Turns, id: string): Partial<Turns> {
+  if (held?.id === id) return { held: undefined, running: { id, status: 'AWAITING_DEPLOY' } };
+  return {
+    queued: queued.map((one) => (one.id === id ? { ...one, gated: undefined } : one)),
+    running: running?.id === id ? { ...running, gated: undefined } : running,
+  };
+}
+
 function moved(
-  { queued: before, running, replaced = 0 }: Turns,
+  { queued: before, running, held, replaced = 0 }: Turns,
   { revision_id: id, status, replaced_by }: RevisionStatusChangedMessage,
 ): Partial<Turns> {
-  const queued = before.some((waiting) => waiting.id === id) ? before.filter((waiting) => waiting.id !== id) : before;
-  if (isRunning(status)) return { queued, running: { ...(running?.id === id && running), id, status } };
+  if (held?.id === id && hasEnded(status)) return { held: undefined };
+  const waiting = before.find((one) => one.id === id);
+  const queued = waiting ? before.filter((one) => one.id !== id) : before;
+  if (isRunning(status)) {
+    const known = running?.id === id ? running : waiting?.gated && { gated: true as const };
+    return { queued, running: { ...known, id, status } };
+  }
   if (running?.id !== id || !hasEnded(status)) return { queued };
   return { queued, running: null, replaced: replaced_by === undefined ? undefined : replaced + 1 };
 }

@@ -57,7 +57,7 @@ export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
 /** Members of a deployment that its record does not show; `deploymentOf` puts both together again. */
 export function unshownPart(state: Deployment) {
   const { revision_source, own_revision_config, secrets, tag_value_ids, upload_paths, running } = state;
-  const { status_reason, build_on_push_paused, edition } = state;
+  const { status_reason, build_on_push_paused, edition, gates, held } = state;
   return {
     revision_source,
     own_revision_config,
@@ -68,6 +68,8 @@ export function unshownPart(state: Deployment) {
     status_reason,
     build_on_push_paused,
     edition,
+    gates,
+    held,
   };
 }
 

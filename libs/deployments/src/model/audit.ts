@@ -119,6 +119,7 @@ function members(state: Deployment | null): Members {
     ...Object.entries({ latest_revision_id, active_revision_id, executor, stopped, tracing_project }).filter(
       ([, value]) => value !== null,
     ),
+    ...(state.gates ?? []).map((gate) => [`gates.${gate.name}`, gate] as const),
     ...(state.tag_value_ids.length > 0 ? ([['tag_value_ids', state.tag_value_ids]] as const) : []),
   ]);
 }

@@ -2,8 +2,11 @@ import type {
   CommandEndedMessage,
   CommandStartedMessage,
   DeploymentStatusReportedMessage,
+  Gate,
   PushCause,
   RevisionActivatedMessage,
+  RevisionHeldMessage,
+  RevisionReleasedMessage,
   RevisionSource,
   RevisionStatusChangedMessage,
   SourceConfig as PublicSourceConfig,
@@ -106,8 +109,14 @@ type RevisionCreated = DomainEvent<
     readonly redeployed_from?: string;
     /** The push that it was made for; absent in events of earlier versions. */
     readonly push?: PushCause;
+    /** Gates that hold it before it is deployed; absent when there are none. */
+    readonly gates?: readonly Gate[];
   }
 >;
+/** All gates of the deployment from now on; they hold revisions that are made later. */
+type GatesDeclared = DomainEvent<'GatesDeclared', { readonly gates: readonly Gate[] }>;
+type RevisionHeld = DomainEvent<'RevisionHeld', RevisionHeldMessage>;
+type RevisionReleased = DomainEvent<'RevisionReleased', RevisionReleasedMessage>;
 type RevisionStatusChanged = DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>;
 type RevisionActivated = DomainEvent<'RevisionActivated', RevisionActivatedMessage>;
 /** The commit of a revision's `repo_ref` when its code host was asked. */
@@ -138,6 +147,9 @@ export type DeploymentEvent =
   | RevisionStatusChanged
   | RevisionActivated
   | RevisionCommitResolved
+  | GatesDeclared
+  | RevisionHeld
+  | RevisionReleased
   | BuildOnPushPaused
   | UploadPathIssued
   | TracingProjectNamed

@@ -1,4 +1,4 @@
-import { type DeploymentStatusReportedMessage, NO_TURNS, turned, type Turns } from '@fairlead/contracts';
+import { type DeploymentStatusReportedMessage, type Gate, NO_TURNS, turned, type Turns } from '@fairlead/contracts';
 import { type Aggregate, type Model, type Recorded, same } from '@fairlead/eventing';
 import type {
   Agent,
@@ -45,6 +45,8 @@ export interface Deployment extends Turns {
   /** Number of events that changed something clients may change. It is the ETag: no rollout of its own changes it. */
   readonly edition: number;
   readonly agent?: Agent;
+  /** Gates that hold its next revisions; absent when there are none. */
+  readonly gates?: readonly Gate[];
 }
 
 /** null until the deployment has been created. */
@@ -68,6 +70,8 @@ const WISHES: ReadonlySet<DeploymentEvent['type']> = new Set<DeploymentEvent['ty
   'RevisionCreated',
   'BuildOnPushPaused',
   'DeploymentTagged',
+  'GatesDeclared',
+  'RevisionReleased',
   'DeploymentStopRequested',
   'DeploymentStartRequested',
   'DeploymentDeletionRequested',
@@ -123,6 +127,8 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
       return { tracing_project: event.data.name };
     case 'UploadPathIssued':
       return { upload_paths: [...state.upload_paths, event.data.object_path] };
+    case 'GatesDeclared':
+      return { gates: event.data.gates.length > 0 ? event.data.gates : undefined };
     case 'DeploymentTagged':
       return { tag_value_ids: event.data.tag_value_ids };
     case 'DeploymentDeletionRequested':

@@ -5,13 +5,31 @@ import type { DeploymentEvent } from './deployment-events';
 /** Replacements in a row after which the next revision waits, so that pushes cannot keep a deployment from being ready. */
 const MOST_REPLACED = 3;
 
-/** A new revision, which takes the place of the running one when that is not ready yet. */
+/**
+ * A new revision with the gates that hold now, unless it is free of them. It takes the place of the running one when that
+ * is not ready yet, and of the held one.
+ */
 export function createRevision(
   state: Deployment,
   data: (DeploymentEvent & { type: 'RevisionCreated' })['data'],
+  isFree = false,
 ): DeploymentEvent[] {
-  const queued = [...state.queued, { id: data.revision_id, source: data.source }];
-  return [{ type: 'RevisionCreated', data }, ...replaceRunning({ ...state, queued })];
+  const { revision_id: id, source } = data;
+  const gates = isFree ? undefined : state.gates;
+  const queued = [...state.queued, { id, source }];
+  return [
+    { type: 'RevisionCreated', data: { ...data, ...(gates && { gates }) } },
+    ...replaceHeld(state, id),
+    ...replaceRunning({ ...state, queued }),
+  ];
+}
+
+/** Ends the revision that waits for evidence, because there is a newer one. */
+export function replaceHeld({ held }: Pick<Turns, 'held'>, newer: string): DeploymentEvent[] {
+  if (!held) return [];
+  const data = { revision_id: held.id, previous_status: 'AWAITING_DEPLOY', status: 'SKIPPED' } as const;
+  const reason = `The newer revision ${newer} took its place while it was held by its gates.`;
+  return [{ type: 'RevisionStatusChanged', data: { ...data, reason } }];
 }
 
 /** Ends the running revision while it is DEPLOYING and a newer one waits, which then runs. */

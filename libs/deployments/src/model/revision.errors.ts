@@ -20,3 +20,17 @@ export class RevisionWaits extends Conflict {
     super(`Revision ID ${id} waits until revision ${running} has ended.`);
   }
 }
+
+/** The gates of the revision have neither let it through nor been overridden. */
+export class RevisionHeldByGates extends Conflict {
+  constructor(id: string) {
+    super(`Revision ID ${id} is held by its gates.`);
+  }
+}
+
+/** Nothing holds the revision: no gate applies to it, or it has been let through. */
+export class RevisionNotHeld extends Conflict {
+  constructor(id: string) {
+    super(`Revision ID ${id} is not held by gates.`);
+  }
+}

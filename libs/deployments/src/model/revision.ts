@@ -1,12 +1,12 @@
-import type { Model, Recorded } from '@fairlead/eventing';
+import { type Model, type Recorded, same } from '@fairlead/eventing';
 import { checkChangeable, type Deployment, type DeploymentState, snapshotOf } from './deployment';
 import type { DeploymentEvent, Secret, Snapshot } from './deployment-events';
 import { InvalidDeployment } from './deployment.errors';
-import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
+import { RevisionEnded, RevisionHeldByGates, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning, type RevisionStatus } from '@fairlead/contracts';
 import { resolveCommit } from './push';
 import { checkArtefact, checkAvailable, type Hosting } from './source-rules';
-import { createRevision, moved, replaceRunning, runNewest } from './revision-turns';
+import { createRevision, moved, replaceHeld, replaceRunning, runNewest } from './revision-turns';
 
 /** A revision with all that it runs with. */
 export interface Revision extends Snapshot {
@@ -62,7 +62,13 @@ export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting
     const { secrets, secret_references } = keepSecrets ? snapshotOf(state) : earlier;
     const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
     const ids = { revision_id: revisionId, deployment_id: state.id, redeployed_from: earlier.id };
-    const created = createRevision(state, { ...ids, ...snapshot });
+    // What ran before with all that it had needs no evidence again.
+    const hasRun = earlier.status === 'DEPLOYED';
+    const isWhole = same(secrets, earlier.secrets) && same(secret_references, earlier.secret_references);
+    const created = createRevision(state, { ...ids, ...snapshot }, hasRun && isWhole);
+    if (hasRun && !isWhole && state.gates) {
+      created.push({ type: 'RevisionReleased', data: { revision_id: revisionId, by: 'roll back' } });
+    }
     const isRollBack = earlier.id !== state.latest_revision_id;
     if (!isRollBack || !state.source_config.build_on_push) return created;
     return [...created, { type: 'BuildOnPushPaused', data: {} }];
@@ -128,12 +134,15 @@ export function interrupt(revisionId: string): (state: Deployment) => Deployment
   };
 }
 
+/** Statuses that a revision with gates reaches only when they have let it through. */
+const AFTER_GATES: readonly RevisionStatus[] = ['DEPLOYING', 'DEPLOYED'];
+
 /**
  * Records a status that the rollout reports of a revision. Starting one skips the older ones that wait; when the running
  * one ends, or a newer one waits once it is DEPLOYING, the newest that waits runs and the older ones are skipped. DEPLOYED
  * makes the revision the active one, and the deployment READY when it is the first. `commit` is the one that the revision
  * stands for, which is noted with it.
- * @throws RevisionWaits when another one is running; RevisionEnded; InvalidDeployment for QUEUED.
+ * @throws RevisionWaits when another one is running; RevisionHeldByGates; RevisionEnded; InvalidDeployment for QUEUED.
  */
 export function reportRevision(
   revisionId: string,
@@ -146,7 +155,11 @@ export function reportRevision(
     if (!current) throw new RevisionEnded(revisionId);
     if (status === current) return [];
     if (status === 'QUEUED') throw new InvalidDeployment('status cannot go back to QUEUED.');
-    const { running } = state;
+    const { running, held, queued } = state;
+    // Nothing but a verdict or an override lets it go on.
+    if (held?.id === revisionId) return [];
+    const isGated = [running, ...queued].some((one) => one?.id === revisionId && one.gated);
+    if (isGated && AFTER_GATES.includes(status)) throw new RevisionHeldByGates(revisionId);
     if (isRunning(status) && running && running.id !== revisionId) throw new RevisionWaits(revisionId, running.id);
     const resolved = commit === undefined ? [] : resolveCommit(revisionId, commit)(state);
     const events = [...resolved, moved(revisionId, current, status)];
@@ -157,7 +170,9 @@ export function reportRevision(
       const isFirst = previous_revision_id === null && state.status !== 'AWAITING_DELETE';
       if (isFirst) events.push({ type: 'DeploymentProvisioned', data: {} });
     }
-    if (isRunning(status) && current === 'QUEUED') events.push(...skipOlder(state, revisionId));
+    if (isRunning(status) && current === 'QUEUED') {
+      events.push(...skipOlder(state, revisionId), ...replaceHeld(state, revisionId));
+    }
     if (status === 'DEPLOYING') {
       const newer = state.queued.slice(state.queued.findIndex(({ id }) => id === revisionId) + 1);
       events.push(...replaceRunning({ ...state, queued: newer, running: { id: revisionId, status } }));
@@ -189,8 +204,9 @@ export function revisionOf(revisions: Revisions, id: string): Revision {
 }
 
 /** Status of a revision that has not ended. */
-function statusOf({ queued, running }: Deployment, id: string): RevisionStatus | undefined {
+export function statusOf({ queued, running, held }: Deployment, id: string): RevisionStatus | undefined {
   if (running?.id === id) return running.status;
+  if (held?.id === id) return 'AWAITING_DEPLOY';
   return queued.some((waiting) => waiting.id === id) ? 'QUEUED' : undefined;
 }
 

@@ -4,6 +4,7 @@ import { deploymentAggregate, deploymentModel, type DeploymentState } from '../m
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import type { DeploymentEvent } from '../model/deployment-events';
 import { DeploymentsOptions } from '../model/deployments.options';
+import { override } from '../model/gates';
 import {
   interrupt,
   NewerSecrets,
@@ -52,6 +53,14 @@ export class RevisionCommands {
     const found = async () => (await this.some(caller.tenantId, deployment_id, [revision_id]))[0]!;
     await found();
     const { state } = await this.deployments.change(caller, deployment_id, interrupt(revision_id));
+    return { state, revision: await found() };
+  }
+
+  /** Lets a revision through that its gates hold, or would hold. @throws RevisionNotFound, RevisionEnded, RevisionNotHeld */
+  async override(caller: Caller, { deployment_id, revision_id }: Named) {
+    const found = async () => (await this.some(caller.tenantId, deployment_id, [revision_id]))[0]!;
+    await found();
+    const { state } = await this.deployments.change(caller, deployment_id, override(revision_id));
     return { state, revision: await found() };
   }
 

@@ -1,10 +1,12 @@
 import type {
+  GateJudgedMessage,
   HostStatusReportedMessage,
   RevisionTakenBackMessage,
+  RolloutHeldMessage,
   RolloutStatusReportedMessage,
 } from '@fairlead/contracts';
 import { type EventContext, owned } from '@fairlead/eventing';
-import { bool, check, literal, object, optional, Problems, type Schema, str, uuid } from '@fairlead/schema';
+import { bool, check, list, literal, object, optional, Problems, type Schema, str, uuid } from '@fairlead/schema';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { deploymentAggregate, type DeploymentState, reportHost } from '../model/deployment';
@@ -12,11 +14,12 @@ import { DeploymentCommands } from '../deployment/deployment.commands';
 import { DeploymentRemoval } from '../deployment/deployment-removal.service';
 import type { DeploymentEvent } from '../model/deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound } from '../model/deployment.errors';
-import { RevisionEnded, RevisionWaits } from '../model/revision.errors';
+import { hold, promote, refuse } from '../model/gates';
+import { RevisionEnded, RevisionHeldByGates, RevisionWaits } from '../model/revision.errors';
 import { reportRevision, takeBack } from '../model/revision';
 
 /** Refusals of reports that were overtaken: the rollout learns it from the deployment's own events. */
-const OVERTAKEN = [DeploymentNotFound, DeploymentBeingDeleted, RevisionEnded, RevisionWaits];
+const OVERTAKEN = [DeploymentNotFound, DeploymentBeingDeleted, RevisionEnded, RevisionHeldByGates, RevisionWaits];
 
 const rolloutReport = object({
   deployment_id: uuid(),
@@ -41,7 +44,14 @@ const takenBackReport = object({
   reason: str({ anyText: true }),
 });
 
-/** Lets deployments follow what their rollouts report. */
+const judgement = object({
+  deployment_id: uuid(),
+  revision_id: uuid(),
+  outcome: literal(['promote', 'hold', 'refuse']),
+  reasons: list(str({ anyText: true })),
+});
+
+/** Lets deployments follow what their rollouts report, and what is found about the revisions that gates hold. */
 @Controller()
 export class RolloutsConsumer {
   constructor(
@@ -74,6 +84,24 @@ export class RolloutsConsumer {
     const why = storable(reason);
     const decide = takeBack(revision_id, active_revision_id, why);
     await this.follow(context, deployment_id, (state) => (state?.tenant_id === tenant ? decide(state) : []), why);
+  }
+
+  /** The events of another service name gates as this one declared them. */
+  @EventPattern<string>('RolloutHeld')
+  async held(@Payload() message: RolloutHeldMessage, @Ctx() context: EventContext): Promise<void> {
+    const { deployment_id, revision_id, gates } = message;
+    const decide = hold(revision_id, gates, Date.parse(context.event.time));
+    const tenant = context.metadata.tenant ?? '';
+    await this.follow(context, deployment_id, owned(deploymentAggregate, tenant, deployment_id, decide));
+  }
+
+  @EventPattern<string>('GateJudged')
+  async judged(@Payload() message: GateJudgedMessage, @Ctx() context: EventContext): Promise<void> {
+    const { deployment_id, revision_id, outcome, reasons } = read(judgement, message);
+    if (outcome === 'hold') return;
+    const { tenant } = context.metadata;
+    const decide = outcome === 'promote' ? promote(revision_id) : refuse(revision_id, reasons.map(storable));
+    await this.follow(context, deployment_id, (state) => (state?.tenant_id === tenant ? decide(state) : []));
   }
 
   private async follow(

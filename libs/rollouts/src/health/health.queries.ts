@@ -71,7 +71,9 @@ export class HealthQueries {
 
   /** Why the latest revision has failed, or what it waits for. */
   private async reason(target: Deployed, revisionId: string, status: string, host: Host): Promise<string | null> {
-    const { running } = target;
+    const { running, held, latestReason } = target;
+    if (held?.id === revisionId) return `It is held by its gates until ${held.until} at most: its verdict says why.`;
+    if (latestReason !== undefined) return latestReason;
     if (status === 'DEPLOYED') return takenBack(target, host) ?? null;
     if (status === 'INTERRUPTED') return 'It was interrupted.';
     if (status === 'QUEUED' && running) return `It waits until revision ${running.id} has ended.`;
@@ -84,7 +86,9 @@ export class HealthQueries {
 function standing(target: Deployed, host: Host, { state, detail }: Pick<DeploymentHealth, 'state' | 'detail'>) {
   const ids = [...target.revisions];
   const numbered = (id: string | null, status: RevisionStatus | null) =>
-    id === null || status === null ? null : { number: ids.indexOf(id) + 1, status };
+    id === null || status === null
+      ? null
+      : { number: ids.indexOf(id) + 1, status, ...(target.held?.id === id && { held: true as const }) };
   const { status, reason, isCrashLooping, saidAt } = host;
   return standingOf({
     status: target.deleting ? 'AWAITING_DELETE' : (status ?? 'READY'),

@@ -1,4 +1,9 @@
-import type { CommitResolvedMessage, RolloutStatus, RolloutStatusReportedMessage } from '@fairlead/contracts';
+import type {
+  CommitResolvedMessage,
+  RolloutHeldMessage,
+  RolloutStatus,
+  RolloutStatusReportedMessage,
+} from '@fairlead/contracts';
 import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
 
 /** An attempt begins, with the whole time limit before it. */
@@ -14,10 +19,18 @@ type ActiveRevisionRestored = DomainEvent<
 >;
 type CommitResolved = DomainEvent<'CommitResolved', CommitResolvedMessage>;
 type RolloutStatusReported = DomainEvent<'RolloutStatusReported', RolloutStatusReportedMessage>;
+/** The revision is ready to be deployed and its gates hold it: the attempt has ended and does not count. */
+type RolloutHeld = DomainEvent<'RolloutHeld', RolloutHeldMessage>;
 
 /** Everything that can be in a stream `rollout-<revision id>`. */
 export type RolloutEvent =
-  RolloutStarted | RolloutPaused | RolloutStopped | ActiveRevisionRestored | CommitResolved | RolloutStatusReported;
+  | RolloutStarted
+  | RolloutPaused
+  | RolloutStopped
+  | ActiveRevisionRestored
+  | CommitResolved
+  | RolloutStatusReported
+  | RolloutHeld;
 
 /** State of the rollout of one revision. */
 export interface Rollout {
@@ -32,7 +45,11 @@ export interface Rollout {
   readonly reason: string | null;
   /** Remains of the revision in the place where the deployment runs. `unsure` when they could not be replaced. */
   readonly left?: 'something' | 'nothing' | 'unsure';
+  /** Present while nothing more is done until the gates of the revision let it through. */
+  readonly held?: true;
 }
+
+const AGAIN = { paused: false, reason: null, held: undefined } as const;
 
 /** Folds the stream of a rollout. */
 export const rolloutModel: Model<Rollout, RolloutEvent> = {
@@ -40,11 +57,13 @@ export const rolloutModel: Model<Rollout, RolloutEvent> = {
   evolve(state, event: Recorded<RolloutEvent>) {
     switch (event.type) {
       case 'RolloutStarted':
-        return { ...state, attempts: state.attempts + 1, startedAt: event.time, paused: false, reason: null };
+        return { ...state, ...AGAIN, attempts: state.attempts + 1, startedAt: event.time };
       case 'RolloutPaused':
         return { ...state, paused: true, reason: event.data.reason };
       case 'RolloutStopped':
         return { ...state, attempts: state.attempts - 1 };
+      case 'RolloutHeld':
+        return { ...state, attempts: state.attempts - 1, held: true };
       case 'CommitResolved':
         return { ...state, commit: event.data.repo_commit_sha };
       case 'RolloutStatusReported':
@@ -83,6 +102,11 @@ export function pause(reason: string): (state: Rollout) => RolloutEvent[] {
 /** Notes that the attempt was broken off through no fault of the revision. */
 export function stop(state: Rollout): RolloutEvent[] {
   return hasFinished(state) || state.attempts === 0 ? [] : [{ type: 'RolloutStopped', data: {} }];
+}
+
+/** Notes once that the gates of the revision hold it. */
+export function holdBack(held: RolloutHeldMessage): (state: Rollout) => RolloutEvent[] {
+  return (state) => (hasFinished(state) || state.held ? [] : [{ type: 'RolloutHeld', data: held }]);
 }
 
 /** Says which commit the revision stands for; only the first word counts. */

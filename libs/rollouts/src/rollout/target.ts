@@ -7,6 +7,8 @@ import {
   NO_TURNS,
   type RevisionActivatedMessage,
   type RevisionCreatedMessage,
+  type RevisionHeldMessage,
+  type RevisionReleasedMessage,
   type RevisionSpec,
   type RevisionStatus,
   type RevisionStatusChangedMessage,
@@ -30,6 +32,8 @@ export type TargetEvent =
   | DomainEvent<'RevisionCreated', RevisionCreatedMessage>
   | DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>
   | DomainEvent<'RevisionActivated', RevisionActivatedMessage>
+  | DomainEvent<'RevisionHeld', RevisionHeldMessage>
+  | DomainEvent<'RevisionReleased', RevisionReleasedMessage>
   | DomainEvent<'TracingProjectNamed', { readonly name: string }>
   | DomainEvent<'DeploymentStopRequested' | 'DeploymentStartRequested' | 'DeploymentRestartRequested', unknown>
   | DomainEvent<'DeploymentDeletionRequested' | 'DeploymentDeleted', unknown>;
@@ -54,6 +58,8 @@ export interface Deployed extends Turns {
   readonly specs: ReadonlyMap<string, RevisionSpec>;
   /** Status of the newest revision; null while there is none. */
   readonly latestStatus: RevisionStatus | null;
+  /** Why the newest revision was refused or has ended; absent where its rollout tells it. */
+  readonly latestReason?: string;
   /** The revision that was active before the active one. */
   readonly previous_revision_id: string | null;
   /** The last revision that a newer one has replaced before it was ready. */
@@ -107,7 +113,7 @@ function change(
     case 'RevisionCreated': {
       const { revision_id: id, secrets } = event.data;
       const [revisions, specs] = [new Set(state.revisions).add(id), new Map(state.specs).set(id, event.data)];
-      return { revisions, specs, secrets, latestStatus: 'QUEUED' };
+      return { revisions, specs, secrets, latestStatus: 'QUEUED', latestReason: undefined };
     }
     case 'RevisionStatusChanged':
       return moved(state, event.data);
@@ -143,16 +149,16 @@ function patched(
 }
 
 function moved(
-  { queued, running, ...state }: Deployed,
-  { revision_id: id, status, replaced_by: by }: RevisionStatusChangedMessage,
+  { queued, running, held, ...state }: Deployed,
+  { revision_id: id, status, replaced_by: by, reason }: RevisionStatusChangedMessage,
 ): Partial<Deployed> {
-  const latestStatus = state.latest_revision_id === id ? status : state.latestStatus;
-  const isKnown = running?.id === id || queued.some((waiting) => waiting.id === id);
-  if (!isKnown || !hasEnded(status)) return { latestStatus };
+  const told = state.latest_revision_id === id ? { latestStatus: status, latestReason: reason } : {};
+  const isKnown = [running, held, ...queued].some((one) => one?.id === id);
+  if (!isKnown || !hasEnded(status)) return told;
   const replacement = by === undefined ? state.replacement : { revision_id: id, by };
   const ended = status === 'SKIPPED' ? state.ended : [...state.ended, id].slice(-MOST_ENDED);
   const gone = [id, ...state.ended].filter((other) => !ended.includes(other));
-  return { latestStatus, replacement, ended, specs: without(state, gone) };
+  return { ...told, replacement, ended, specs: without(state, gone) };
 }
 
 /** Deploying has started it, also when it was stopped before: it is stopped again. */

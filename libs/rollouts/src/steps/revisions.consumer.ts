@@ -38,6 +38,11 @@ export class RevisionsConsumer {
     if (previous_status === 'QUEUED' || !isRunning(status)) await this.note(context);
   }
 
+  @EventPattern<string>('RevisionReleased')
+  revisionReleased(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
   @EventPattern<string>('DeploymentStopRequested')
   stopRequested(@Ctx() context: EventContext): Promise<void> {
     return this.note(context);

@@ -13,7 +13,7 @@ import { type Assignment, Executor, ExecutorUnreachable, isOfRecord, type Step, 
 import { placeDeployment } from '../rollout/host';
 import { RolloutLogs, type LogPhase, type RolloutLog } from '../logs/rollout-logs.store';
 import { MetricsStore } from '../metrics/metrics.store';
-import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from '../rollout/rollout';
+import { hasFinished, holdBack, pause, resolveCommit, type Rollout, startAttempt, stop } from '../rollout/rollout';
 import { partlyRecorded } from '../rollout/rollout.errors';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
 import { RolloutsOptions } from './rollouts.options';
@@ -83,6 +83,8 @@ export class RolloutAttempts {
     const { target } = seen;
     const { revision_id } = revision;
     await this.tellReplaced(target, revision_id);
+    // What is ready and held is not made ready again.
+    if (target.running?.gated && (await this.reports.rollout(revision_id)).held) return;
     const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
     if (hasFinished(rollout)) return;
     const log = this.logs.open(target, revision_id);
@@ -170,6 +172,7 @@ export class RolloutAttempts {
         await run.say('AWAITING_DEPLOY');
       }
       run.phase = 'deploy';
+      if (target.running?.gated) return await this.hold(run, target, revision);
       await run.say('DEPLOYING');
       await steps.deploy(run.step('deploy'));
       run.signal.throwIfAborted();
@@ -178,6 +181,16 @@ export class RolloutAttempts {
     }
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
     await run.say('DEPLOYED');
+  }
+
+  /** Leaves a revision that is ready to its gates. */
+  private async hold(run: Run, target: Deployed, { revision_id, gates = [] }: RevisionSpec): Promise<void> {
+    run.signal.throwIfAborted();
+    const names = gates.map(({ name }) => name).join(', ');
+    await run.log('deploy', 'INFO', `It is ready and waits for evidence (gates: ${names}).`);
+    await run.rolloutLog.flush();
+    const held = { deployment_id: target.id, revision_id, gates };
+    await this.reports.decide(target.tenantId, revision_id, holdBack(held));
   }
 
   /** The commit of the revision: the one it names, one that was found before, or the one that its ref stands for now. */

@@ -11,6 +11,8 @@ export const EVENT_TYPES = {
   'revision.created': 'A revision waits to be rolled out.',
   'revision.status_changed': 'A revision has another status.',
   'revision.activated': 'A revision is the one that runs.',
+  'revision.held': 'A revision is ready to be deployed and waits for evidence.',
+  'revision.released': 'A revision with gates may be deployed.',
   'dataset.created': 'A dataset has been created.',
   'dataset.deleted': 'A dataset and its experiments have been deleted.',
   'experiment.uploaded': 'An experiment has been accepted.',

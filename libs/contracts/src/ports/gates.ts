@@ -1,0 +1,68 @@
+/** Experiments that a revision is compared with: those of the active revision, one by its id, or the newest of a branch. */
+export type GateBaseline = 'active' | { readonly experiment_id: string } | { readonly branch: string };
+
+/** Limits for the scores of one feedback key; a drop is measured in the direction of the key. */
+export interface GateKeyLimits {
+  readonly min_mean?: number;
+  readonly max_mean?: number;
+  readonly max_drop?: number;
+}
+
+export interface GateMeasureLimits {
+  readonly max_mean?: number;
+  readonly max_increase?: number;
+}
+
+/** Limits that a revision has to be shown to keep before it is deployed. */
+export interface Gate {
+  readonly name: string;
+  /** The dataset whose experiments are the evidence. */
+  readonly dataset_id: string;
+  readonly baseline: GateBaseline;
+  readonly keys: Readonly<Record<string, GateKeyLimits>>;
+  readonly measures: {
+    readonly latency?: GateMeasureLimits;
+    readonly tokens?: GateMeasureLimits;
+    readonly cost?: GateMeasureLimits;
+  };
+  readonly max_error_rate?: number;
+  /** Rows that have to be there before the first look. */
+  readonly min_rows: number;
+  /** Age (days) beyond which an experiment is no evidence. */
+  readonly max_age_days: number;
+  /** Ids of the API keys whose experiments count; absent: those of every key. */
+  readonly evidence_keys?: readonly string[];
+  /** Days that a revision waits for evidence. */
+  readonly wait_days: number;
+}
+
+/** `RevisionHeld`: a revision is ready to be deployed and waits for the verdict of its gates. */
+export interface RevisionHeldMessage {
+  readonly revision_id: string;
+  readonly gates: readonly Gate[];
+  /** The revision that serves meanwhile; null when none does. */
+  readonly active_revision_id: string | null;
+  /** ISO 8601; the end of the wait. */
+  readonly until: string;
+}
+
+/** `RevisionReleased`: a held revision may be deployed. */
+export interface RevisionReleasedMessage {
+  readonly revision_id: string;
+  /** `verdict`: its gates promote it. `override`: a person does. `roll back`: it ran before, with other secrets. */
+  readonly by: 'verdict' | 'override' | 'roll back';
+}
+
+/** Evidence promotes a revision, is too little yet, or refuses it. */
+export type GateOutcome = 'promote' | 'hold' | 'refuse';
+
+/** `GateJudged`, in a stream `gate-<revision id>`: one look at the evidence for a held revision. */
+export interface GateJudgedMessage {
+  readonly deployment_id: string;
+  readonly revision_id: string;
+  /** Number of the look, from 1. */
+  readonly look: number;
+  readonly outcome: GateOutcome;
+  /** Sentences: what is missing, or which limits are broken. */
+  readonly reasons: readonly string[];
+}

@@ -1,0 +1,86 @@
+import { type Infer, int, list, literal, note, num, object, optional, record, str, union, uuid } from '@fairlead/schema';
+
+/** Gates of a deployment. */
+const MOST_GATES = 10;
+/** Keys of API keys that one gate trusts. */
+const MOST_TRUSTED = 100;
+/** Characters of the name of a gate, and of the branch of a baseline. */
+const LONGEST_NAME = 100;
+
+const CLOSED = { closed: true } as const;
+
+const keyLimits = object(
+  'GateKey',
+  {
+    min_mean: note(optional(num()), 'The mean of the scores is at least this.'),
+    max_mean: note(optional(num()), 'The mean of the scores is at most this.'),
+    max_drop: note(
+      optional(num({ ge: 0 })),
+      'The mean is not worse than that of the baseline by more, in the direction of the key.',
+    ),
+  },
+  CLOSED,
+);
+
+const measureLimits = object(
+  'GateMeasure',
+  {
+    max_mean: note(optional(num({ ge: 0 })), 'The mean is at most this.'),
+    max_increase: note(optional(num({ ge: 0 })), 'The mean is not higher than that of the baseline by more.'),
+  },
+  CLOSED,
+);
+
+const measures = object(
+  'GateMeasures',
+  {
+    latency: note(optional(measureLimits), 'Limits for the seconds of a run.'),
+    tokens: note(optional(measureLimits), 'Limits for the tokens of a run.'),
+    cost: note(optional(measureLimits), 'Limits for the cost of a run.'),
+  },
+  CLOSED,
+);
+
+const baseline = union(
+  literal(['active']),
+  object('GateBaselineExperiment', { experiment_id: note(uuid(), 'The experiment.') }, CLOSED),
+  object('GateBaselineBranch', { branch: note(str({ min: 1, max: LONGEST_NAME }), 'The branch.') }, CLOSED),
+);
+
+const gate = object(
+  'Gate',
+  {
+    name: note(str({ min: 1, max: LONGEST_NAME }), 'Name of the gate, one of its own within the deployment.'),
+    dataset_id: note(uuid(), 'Dataset whose experiments are the evidence.'),
+    baseline: note(
+      optional(baseline, 'active' as const),
+      '`active`: all experiments of the active revision. Or one experiment, or the newest whose metadata name a branch, as `branch` or `git.branch`.',
+    ),
+    keys: note(optional(record(keyLimits), {}), 'Limits by feedback key.'),
+    measures: note(optional(measures, {}), 'Limits for latency, tokens and cost.'),
+    max_error_rate: note(optional(num({ ge: 0, le: 1 })), 'The share of failed runs is at most this; from 0 to 1.'),
+    min_rows: note(
+      optional(int({ ge: 2, le: 1_000_000 }), 30),
+      'Rows that have to be there before anything is decided.',
+    ),
+    max_age_days: note(optional(int({ ge: 1, le: 3650 }), 30), 'Older experiments are no evidence.'),
+    evidence_keys: note(
+      optional(list(uuid(), { min: 1, max: MOST_TRUSTED })),
+      'Ids of the API keys whose experiments count; absent: those of all keys.',
+    ),
+    wait_days: note(
+      optional(int({ ge: 1, le: 90 }), 7),
+      'Days that a revision waits for evidence; the shortest of all gates holds.',
+    ),
+  },
+  CLOSED,
+);
+
+export const gates = object('DeploymentGates', {
+  gates: note(
+    list(gate, { max: MOST_GATES }),
+    'Limits that a new revision has to be shown to keep before it is deployed; all of them hold.',
+  ),
+});
+
+export type Gates = Infer<typeof gates>;

@@ -1,0 +1,254 @@
+import fc from 'fast-check';
+import type { Gate } from '@fairlead/contracts';
+import { fold } from '@fairlead/eventing';
+import { patch } from './change';
+import { type Deployment, deploymentModel } from './deployment';
+import type { DeploymentEvent } from './deployment-events';
+import { declareGates, hold, override, promote, refuse } from './gates';
+import { buildPush } from './push';
+import { interrupt, redeploy, reportRevision, type Revisions, revisionsModel, takeBack } from './revision';
+import { codehost, creation, streamOf, uuidOf } from '../testing/samples';
+
+const gate = (more: Partial<Gate> = {}): Gate => ({
+  ...{ name: 'support questions', dataset_id: uuidOf(77), baseline: 'active', keys: { correct: { max_drop: 0.05 } } },
+  ...{ measures: {}, min_rows: 30, max_age_days: 30, wait_days: 7 },
+  ...more,
+});
+
+/** A deployment that is changed by decisions. */
+class Subject {
+  events: DeploymentEvent[] = creation(1, codehost('agent'));
+
+  get state(): Deployment {
+    return fold(deploymentModel, streamOf(1, this.events), deploymentModel.initial)!;
+  }
+
+  get revisions(): Revisions {
+    return fold(revisionsModel, streamOf(1, this.events), revisionsModel.initial);
+  }
+
+  decide(decide: (state: Deployment) => readonly DeploymentEvent[]): DeploymentEvent[] {
+    const decided = [...decide(this.state)];
+    this.events.push(...decided);
+    return decided;
+  }
+
+  status(id: string): string {
+    return this.revisions.get(id)!.status;
+  }
+
+  /** Takes a revision to the point where its gates are asked. */
+  build(id: string): void {
+    for (const status of ['AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY'] as const) {
+      this.decide(reportRevision(id, status));
+    }
+    this.decide(hold(id, [gate()], Date.UTC(2026, 0, 1)));
+  }
+
+  deploy(id: string): void {
+    for (const status of ['DEPLOYING', 'DEPLOYED'] as const) this.decide(reportRevision(id, status, 'local'));
+  }
+
+  push(id: string): void {
+    this.decide(patch({ source_revision_config: { repo_ref: id } }, id, 'any'));
+  }
+}
+
+const [FIRST, SECOND, THIRD] = [uuidOf(1001), uuidOf(2), uuidOf(3)];
+let subject: Subject;
+beforeEach(() => {
+  subject = new Subject();
+  subject.build(FIRST);
+  subject.deploy(FIRST);
+});
+
+it('holds a revision that is made after the gate, until its verdict', () => {
+  subject.decide(declareGates([gate()], false));
+  subject.push(SECOND);
+  subject.build(SECOND);
+  expect(subject.events.at(-1)).toEqual({
+    type: 'RevisionHeld',
+    data: { revision_id: SECOND, gates: [gate()], active_revision_id: FIRST, until: '2026-01-08T00:00:00.000Z' },
+  });
+  expect(subject.state).toMatchObject({ running: null, active_revision_id: FIRST, held: { id: SECOND } });
+  expect(subject.status(SECOND)).toBe('AWAITING_DEPLOY');
+  expect(subject.decide(reportRevision(SECOND, 'DEPLOYING'))).toEqual([]);
+  subject.decide(promote(SECOND));
+  subject.deploy(SECOND);
+  expect(subject.state).toMatchObject({ running: null, active_revision_id: SECOND });
+  expect(subject.state.held).toBeUndefined();
+});
+
+it('ends a revision that is refused, with the reasons', () => {
+  subject.decide(declareGates([gate()], false));
+  subject.push(SECOND);
+  subject.build(SECOND);
+  expect(subject.decide(refuse(SECOND, ['It is worse.', 'By far.']))).toEqual([
+    {
+      type: 'RevisionStatusChanged',
+      data: {
+        ...{ revision_id: SECOND, previous_status: 'AWAITING_DEPLOY', status: 'DEPLOY_FAILED' },
+        reason: 'It is worse. By far.',
+      },
+    },
+  ]);
+  expect(subject.state).toMatchObject({ running: null, active_revision_id: FIRST });
+  expect(subject.decide(promote(SECOND))).toEqual([]);
+});
+
+it('skips a held revision when there is a newer one, which runs at once', () => {
+  subject.decide(declareGates([gate()], false));
+  subject.push(SECOND);
+  subject.build(SECOND);
+  subject.push(THIRD);
+  expect(subject.status(SECOND)).toBe('SKIPPED');
+  subject.decide(reportRevision(THIRD, 'AWAITING_BUILD'));
+  expect(subject.state.running).toEqual({ id: THIRD, status: 'AWAITING_BUILD', gated: true });
+});
+
+it('skips a revision that is ready while a newer one waits already', () => {
+  subject.decide(declareGates([gate()], false));
+  subject.push(SECOND);
+  subject.decide(reportRevision(SECOND, 'AWAITING_BUILD'));
+  subject.push(THIRD);
+  subject.build(SECOND);
+  expect(subject.status(SECOND)).toBe('SKIPPED');
+  expect(subject.status(THIRD)).toBe('AWAITING_BUILD');
+});
+
+it('interrupts a held revision', () => {
+  subject.decide(declareGates([gate()], false));
+  subject.push(SECOND);
+  subject.build(SECOND);
+  subject.decide(interrupt(SECOND));
+  expect(subject.status(SECOND)).toBe('INTERRUPTED');
+  expect(subject.state.held).toBeUndefined();
+});
+
+it('is overridden before a revision is ready, or while it is held, and not otherwise', () => {
+  subject.decide(declareGates([gate()], false));
+  subject.push(SECOND);
+  subject.decide(override(SECOND));
+  subject.build(SECOND);
+  expect(subject.state.running).toMatchObject({ id: SECOND, status: 'AWAITING_DEPLOY' });
+  expect(() => subject.decide(override(SECOND))).toThrow(`Revision ID ${SECOND} is not held by gates.`);
+  subject.deploy(SECOND);
+  expect(() => subject.decide(override(SECOND))).toThrow(`Revision ID ${SECOND} has already ended.`);
+});
+
+it('lets what ran before through as a whole, and notes a roll-back with other secrets', () => {
+  subject.push(SECOND);
+  subject.build(SECOND);
+  subject.deploy(SECOND);
+  subject.decide(declareGates([gate()], false));
+  const first = () => subject.revisions.get(FIRST)!;
+  const [whole] = subject.decide(redeploy(first(), THIRD, 'any'));
+  expect(whole!.data).not.toHaveProperty('gates');
+  const secret = { name: 'KEY', sealed: { subject: 'd', sealed: 's' }, digest: 'other' };
+  subject.events.push({ type: 'DeploymentPatched', data: { secrets: [secret] } });
+  const other = subject.decide(redeploy(first(), uuidOf(4), 'any', true));
+  expect(other.map(({ type }) => type)).toContain('RevisionReleased');
+  expect(other[0]!.data).toMatchObject({ gates: [gate()] });
+});
+
+it('holds a revision again whose earlier one never ran', () => {
+  subject.decide(declareGates([gate()], false));
+  subject.push(SECOND);
+  subject.build(SECOND);
+  subject.decide(refuse(SECOND, ['It is worse.']));
+  const [created] = subject.decide(redeploy(subject.revisions.get(SECOND)!, THIRD, 'any'));
+  expect(created!.data).toMatchObject({ gates: [gate()] });
+});
+
+it('takes a gate more from anybody, and another or fewer only from an admin with a reason', () => {
+  const other = gate({ name: 'other' });
+  subject.decide(declareGates([gate()], false));
+  expect(subject.decide(declareGates([gate()], false))).toEqual([]);
+  subject.decide(declareGates([gate(), other], false));
+  for (const weaker of [[gate()], [gate(), { ...other, min_rows: 2 }], []]) {
+    expect(() => subject.decide(declareGates(weaker, false))).toThrow('needs a key with the scope admin, and a reason');
+  }
+  expect(() => subject.decide(declareGates([gate(), gate()], true))).toThrow('Two gates have the name');
+  subject.decide(declareGates([], true));
+  expect(subject.state.gates).toBeUndefined();
+});
+
+type Act = (subject: Subject, revision: string, newest: string) => void;
+
+/** Whatever may happen to a deployment and one of its revisions; `newest` is the id of a revision to make. */
+const ACTS: readonly Act[] = [
+  (one, _, newest) => one.push(newest),
+  (one, _, newest) => {
+    const push = { repo_url: '', ref: 'main', repo_commit_sha: newest, deployments: [uuidOf(1)] };
+    one.decide(buildPush({ ...push, ref: one.state.source_revision_config.repo_ref ?? '' }, newest));
+  },
+  (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any')),
+  (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any', true)),
+  (one, id, newest) => {
+    one.decide(patch({ secrets: [{ name: 'KEY', sealed: { subject: 'd', sealed: id }, digest: id }] }, newest, 'any'));
+  },
+  (one, id) => one.decide(hold(id, [gate()], 0)),
+  (one, id) => one.build(id),
+  (one, id) => one.deploy(id),
+  (one, id) => one.decide(interrupt(id)),
+  (one, id) => {
+    one.decide(promote(id));
+    one.deploy(id);
+  },
+  (one) => one.state.held && one.decide(promote(one.state.held.id)),
+  (one, id) => one.decide(refuse(id, ['Worse.'])),
+  (one, id) => one.decide(override(id)),
+  (one) => one.decide(declareGates([gate()], true)),
+  (one) => one.decide(declareGates([gate(), gate({ name: 'other' })], true)),
+  (one) => one.decide(declareGates([], true)),
+  (one, id) => one.state.active_revision_id && one.decide(takeBack(one.state.active_revision_id, id, 'It ended.')),
+  ...(['AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED', 'BUILD_FAILED'] as const).map(
+    (status): Act =>
+      (one, id) =>
+        one.decide(reportRevision(id, status, 'local')),
+  ),
+];
+
+it('has no path to the active revision without a verdict, a recorded override or a snapshot that ran before', () => {
+  const reached = new Map<string, number>();
+  const steps = fc.array(fc.tuple(fc.nat(ACTS.length - 1), fc.nat(2)), { minLength: 10, maxLength: 60 });
+  fc.assert(
+    fc.property(steps, (script) => {
+      const one = new Subject();
+      script.forEach(([act, place], index) => {
+        const ids = [...one.revisions.keys()];
+        try {
+          ACTS[act]!(one, ids.at(-1 - (place % ids.length))!, uuidOf(10 + index));
+        } catch (error) {
+          if (!(error instanceof Error) || error.name === 'TypeError') throw error;
+        }
+      });
+      check(one.events, reached);
+    }),
+    { numRuns: 400, seed: 20_261_128 },
+  );
+  for (const way of ['no gate', 'ran before', 'verdict', 'override', 'roll back']) {
+    expect(`${way}: ${reached.get(way) ?? 0}`).not.toBe(`${way}: 0`);
+  }
+});
+
+/** Follows the events alone, without the model. @throws Error for a revision that became active without leave */
+function check(events: readonly DeploymentEvent[], reached: Map<string, number>): void {
+  let gates: readonly Gate[] = [];
+  const leave = new Map<string, string>();
+  const ran = new Set<string>();
+  for (const { type, data } of events) {
+    if (type === 'GatesDeclared') gates = data.gates;
+    if (type === 'RevisionCreated') {
+      if (gates.length === 0) leave.set(data.revision_id, 'no gate');
+      else if (!data.gates && ran.has(data.redeployed_from ?? '')) leave.set(data.revision_id, 'ran before');
+    }
+    if (type === 'RevisionReleased') leave.set(data.revision_id, data.by);
+    if (type === 'RevisionActivated' && data.reason === undefined) {
+      const way = leave.get(data.revision_id);
+      if (way === undefined) throw new Error(`Revision ${data.revision_id} has become active without leave.`);
+      reached.set(way, (reached.get(way) ?? 0) + 1);
+      ran.add(data.revision_id);
+    }
+  }
+}
