@@ -11,6 +11,11 @@ import { comparativeExperimentsView } from './comparative/comparative-experiment
 import { CompareController } from './compare/compare.controller';
 import { ComparisonViewController } from './view/comparison-view.controller';
 import { Comparisons } from './compare/comparisons.service';
+import { GateEvidenceService } from './gates/gate-evidence.service';
+import { GatesConsumer } from './gates/gates.consumer';
+import { GatesWorker } from './gates/gates.worker';
+import { HeldRevisions } from './gates/held-revisions.store';
+import { VerdictController } from './gates/verdict.controller';
 import { RowRunsController } from './row/row-runs.controller';
 import { RunsV2Controller } from './runs-v2/runs-v2.controller';
 import { PublicDatasetsController } from './sharing/public-datasets.controller';
@@ -50,6 +55,8 @@ export class EvaluationModule implements OnModuleInit {
         ShareLinksController,
         SlicesController,
         TrendController,
+        GatesConsumer,
+        VerdictController,
       ],
       providers: [
         Idempotency.hashedBy(Vault),
@@ -60,6 +67,9 @@ export class EvaluationModule implements OnModuleInit {
         ShareQueries,
         SliceComparisons,
         Trends,
+        GateEvidenceService,
+        GatesWorker,
+        HeldRevisions,
       ],
     };
   }

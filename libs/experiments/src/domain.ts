@@ -4,6 +4,7 @@ import type { EventStore, ReadModel } from '@fairlead/eventing';
 import { DeletedSessions, LiveRuns, PersistRuns, RunBatches, runsEntities } from '@fairlead/runs';
 import { datasetsEntities, LoggedDatasets } from '@fairlead/datasets';
 import * as experimentTables from './migrations/experiment-tables';
+import * as gateTables from './migrations/gate-tables';
 import * as payloadTables from './migrations/payload-tables';
 import * as runIndexes from './migrations/run-indexes';
 import * as runTables from './migrations/run-tables';
@@ -12,9 +13,9 @@ import { experimentsView, type Handler } from './experiments.projection';
 
 export const experimentsEntities = [...datasetsEntities, ...runsEntities];
 
-export const experimentsMigrations = [experimentTables, runTables, payloadTables, workspaceKeys, runIndexes].flatMap(
-  (file) => Object.values<MigrationClass>(file),
-);
+export const experimentsMigrations = [
+  ...[experimentTables, runTables, payloadTables, workspaceKeys, runIndexes, gateTables],
+].flatMap((file) => Object.values<MigrationClass>(file));
 
 /** Tables and handlers that a library above this one adds to the view of experiments. */
 interface Above {

@@ -1,0 +1,151 @@
+import { Installation } from '@fairlead/service/testing';
+import { until } from '@fairlead/postgres/testing';
+import { v4 as newId } from 'uuid';
+
+let installation: Installation;
+let dataset: { readonly id: string; readonly name: string };
+const rows = Array.from({ length: 120 }, () => newId());
+
+const ask = (...request: Parameters<Installation['send']>) => installation.send(...request);
+const REASON = { 'x-reason': 'The judge was wrong.' };
+
+beforeAll(async () => {
+  installation = await Installation.start();
+});
+afterAll(() => installation.stop());
+
+/** Uploads an experiment; `wrong`: the number of rows that are not correct, the first ones. */
+async function evaluate(revision: string, wrong: number, name = dataset?.name ?? `questions ${newId()}`, of = rows) {
+  const time = new Date().toISOString();
+  const { status, json } = await ask('POST', '/api/v1/datasets/upload-experiment', {
+    ...{ experiment_name: `experiment ${newId()}`, dataset_name: name, experiment_metadata: { revision_id: revision } },
+    ...{ experiment_start_time: time, experiment_end_time: time },
+    results: of.map((row_id, place) => ({
+      ...{ row_id, inputs: { question: place }, actual_outputs: { answer: place }, start_time: time, end_time: time },
+      evaluation_scores: [{ key: 'correct', score: place < wrong ? 0 : 1 }],
+      run_name: 'agent',
+    })),
+  });
+  expect([status, json.detail]).toEqual([200, undefined]);
+  return json;
+}
+
+const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example/agent:${tag}` } });
+
+async function statusOf(id: string, revision: string): Promise<string> {
+  return (await ask('GET', `/v2/deployments/${id}/revisions/${revision}`)).json.status;
+}
+
+const reaches = (id: string, revision: string, status: string) =>
+  until(
+    () => statusOf(id, revision),
+    (now) => now === status,
+    60_000,
+  );
+
+const verdictOf = (id: string, revision: string) => ask('GET', `/v2/deployments/${id}/revisions/${revision}/verdict`);
+
+/** A verdict whose sentences hold a text. */
+const saying = (id: string, revision: string, text: string) =>
+  until(
+    () => verdictOf(id, revision),
+    ({ json }) => JSON.stringify(json.reasons ?? []).includes(text),
+    60_000,
+  );
+
+/** A deployment whose first revision runs and has been evaluated, with a gate. */
+async function gated(gate: object = {}) {
+  const { json } = await ask('POST', '/v2/deployments', {
+    ...{ name: `agent ${newId()}`, source: 'external_container', source_config: {}, secrets: [], ...image(1) },
+  });
+  const { id, latest_revision_id: first } = json;
+  await reaches(id, first, 'DEPLOYED');
+  const uploaded = await evaluate(first, 12);
+  dataset = { id: uploaded.dataset.id, name: uploaded.dataset.name };
+  const gates = [{ name: 'questions', dataset_id: dataset.id, keys: { correct: { max_drop: 0.05 } }, ...gate }];
+  const declared = await ask('PUT', `/v2/deployments/${id}/gates`, { gates });
+  expect([declared.status, declared.json.detail]).toEqual([200, undefined]);
+  return { id: id as string, first: first as string };
+}
+
+async function revise(id: string, tag: number): Promise<string> {
+  return (await ask('PATCH', `/v2/deployments/${id}`, image(tag))).json.latest_revision_id;
+}
+
+it('holds a revision until evidence promotes it', async () => {
+  const { id } = await gated();
+  const second = await revise(id, 2);
+  const { json } = await saying(id, second, 'No experiment on the dataset names the revision.');
+  expect(json).toMatchObject({ held: true, outcome: 'hold', look: 0 });
+  expect(await statusOf(id, second)).toBe('AWAITING_DEPLOY');
+  const { json: health } = await ask('GET', `/v2/deployments/${id}/health`);
+  expect(health.latest_revision.reason).toMatch(/^It is held by its gates until /);
+  expect(health.standing).toEqual({ text: 'Live, v1; v2 is held by its gates', tone: 'ok' });
+  await evaluate(second, 8);
+  await reaches(id, second, 'DEPLOYED');
+  const { json: verdict } = await verdictOf(id, second);
+  expect(verdict).toMatchObject({ held: false, until: null, outcome: 'promote', look: 1, reasons: [] });
+  expect(verdict.gates[0].criteria[0]).toMatchObject({
+    of: 'the difference of correct',
+    rows: 120,
+    outcome: 'promote',
+  });
+  expect(verdict.experiments.map(({ role }: { role: string }) => role)).toEqual(['baseline', 'revision']);
+  expect(verdict.experiments[1].actor).not.toBeNull();
+  const { json: deployment } = await ask('GET', `/v2/deployments/${id}`);
+  expect(deployment.active_revision_id).toBe(second);
+});
+
+it('refuses a revision that is worse, and the one before goes on', async () => {
+  const { id, first } = await gated();
+  const second = await revise(id, 2);
+  await evaluate(second, 60);
+  await reaches(id, second, 'DEPLOY_FAILED');
+  const { json } = await verdictOf(id, second);
+  expect(json).toMatchObject({ held: false, outcome: 'refuse' });
+  expect(json.reasons[0]).toMatch(/^questions: the difference of correct is -0\.4 over 120 rows, between /);
+  const { json: health } = await ask('GET', `/v2/deployments/${id}/health`);
+  expect(health).toMatchObject({ active_revision_id: first, latest_revision: { reason: json.reasons[0] } });
+});
+
+it('waits for more with too few rows, and lets an admin with a reason override', async () => {
+  const { id } = await gated({ min_rows: 100 });
+  const second = await revise(id, 2);
+  await evaluate(second, 0, dataset.name, rows.slice(0, 99));
+  const { json } = await saying(id, second, '99 of 100 rows are there.');
+  expect(json).toMatchObject({ held: true, outcome: 'hold', look: 0 });
+  const path = `/v2/deployments/${id}/revisions/${second}/override`;
+  expect((await ask('POST', path)).json.detail).toBe('Say why in the header x-reason.');
+  expect((await ask('POST', path, undefined, REASON)).status).toBe(200);
+  await reaches(id, second, 'DEPLOYED');
+  const { json: history } = await ask('GET', `/v2/deployments/${id}/history?limit=100`);
+  const released = history.resources.find(({ type }: { type: string }) => type === 'RevisionReleased');
+  expect(released.reason).toBe(REASON['x-reason']);
+  expect((await ask('POST', path, undefined, REASON)).status).toBe(409);
+});
+
+it('skips a held revision for a newer one, and rolls back to what ran without evidence', async () => {
+  const { id, first } = await gated();
+  const second = await revise(id, 2);
+  await saying(id, second, 'No experiment');
+  const third = await revise(id, 3);
+  await reaches(id, second, 'SKIPPED');
+  await saying(id, third, 'No experiment');
+  const { json } = await ask('POST', `/v2/deployments/${id}/revisions/${first}/redeploy`);
+  await reaches(id, json.latest_revision_id, 'DEPLOYED');
+  expect(await statusOf(id, third)).toBe('SKIPPED');
+});
+
+it('takes fewer gates only with a reason, and refuses what it does not understand', async () => {
+  const { id } = await gated();
+  const path = `/v2/deployments/${id}/gates`;
+  const { json } = await ask('GET', path);
+  expect(json.gates).toMatchObject([{ name: 'questions', baseline: 'active', min_rows: 30, wait_days: 7 }]);
+  const { status, json: refused } = await ask('PUT', path, { gates: [] });
+  expect([status, refused.detail]).toEqual([
+    403,
+    'Changing or removing a gate needs a key with the scope admin, and a reason in x-reason.',
+  ]);
+  expect((await ask('PUT', path, { gates: [{ ...json.gates[0], max_drop: 1 }] })).status).toBe(422);
+  expect((await ask('PUT', path, { gates: [] }, REASON)).json).toEqual({ gates: [] });
+});

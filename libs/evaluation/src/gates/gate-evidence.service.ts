@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { Gate } from '@fairlead/contracts';
+import { findScoreDirections } from '@fairlead/datasets';
+import { EventStore, streamName } from '@fairlead/eventing';
+import { ExperimentLimits, lowerIsBetter } from '@fairlead/runs';
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+import { configuredLabels } from '../compare/compare.queries';
+import { loadScores } from '../compare/compare-scores.queries';
+import { MEASURES, type ScoreTable } from '../compare/score-table';
+import {
+  type EvidenceSession,
+  MOST_EXPERIMENTS,
+  sessionsOfBaseline,
+  sessionsOfRevision,
+} from './gate-evidence.queries';
+import { type GateVerdict, judgeGate } from './gate-verdict';
+import type { CountedExperiment } from './held-revision';
+import type { HeldRevision } from './held-revisions.store';
+
+/** The experiments that count for one gate. */
+interface Counted {
+  readonly gate: Gate;
+  readonly baseline: readonly EvidenceSession[];
+  readonly candidates: readonly EvidenceSession[];
+  readonly actors: ReadonlyMap<string, string | null>;
+}
+
+interface Look {
+  readonly verdicts: readonly GateVerdict[];
+  readonly experiments: readonly CountedExperiment[];
+  /** SHA-256 (hex) of the scores. */
+  readonly data: string;
+}
+
+/** Finds and reads the experiments that count for the gates of a revision. */
+@Injectable()
+export class GateEvidenceService {
+  constructor(
+    private readonly pool: Pool,
+    private readonly store: EventStore,
+    private readonly limits: ExperimentLimits,
+  ) {}
+
+  /** The experiments that count now for each gate. */
+  async find(held: HeldRevision): Promise<Counted[]> {
+    return Promise.all(held.gates.map((gate) => this.counted(held, gate)));
+  }
+
+  /** Looks at the evidence. `look` is the number of the look, from 1. */
+  async look(held: HeldRevision, found: readonly Counted[], look: number): Promise<Look> {
+    const verdicts: GateVerdict[] = [];
+    const hash = createHash('sha256');
+    for (const counted of found) verdicts.push(await this.judge(held.tenant_id, counted, look, hash));
+    const experiments = found.flatMap(({ gate, baseline, candidates, actors }) =>
+      (['baseline', 'revision'] as const).flatMap((role) =>
+        (role === 'baseline' ? baseline : candidates).map(({ id, name }) => {
+          return { id, name, actor: actors.get(id) ?? null, role, gate: gate.name };
+        }),
+      ),
+    );
+    return { verdicts, experiments, data: hash.digest('hex') };
+  }
+
+  private async counted({ tenant_id: tenantId, ...held }: HeldRevision, gate: Gate): Promise<Counted> {
+    const place = { tenantId, datasetId: gate.dataset_id, maxAge: gate.max_age_days };
+    const [baseline, candidates] = await Promise.all([
+      sessionsOfBaseline(this.pool, place, gate.baseline, held.active_revision_id),
+      sessionsOfRevision(this.pool, place, held.revision_id),
+    ]);
+    const ids = [...new Set([...baseline, ...candidates].map(({ id }) => id))];
+    const actors = new Map(await Promise.all(ids.map(async (id) => [id, await this.actorOf(id)] as const)));
+    const trusted = gate.evidence_keys;
+    const counts = ({ id }: EvidenceSession) => !trusted || trusted.includes(actors.get(id) ?? '');
+    return { gate, baseline: baseline.filter(counts), candidates: candidates.filter(counts), actors };
+  }
+
+  /** The key that made an experiment. */
+  private async actorOf(id: string): Promise<string | null> {
+    for await (const [first] of this.store.parts(streamName('experiment', id))) return first?.metadata.actor ?? null;
+    return null;
+  }
+
+  private async judge(
+    tenantId: string,
+    { gate, baseline, candidates }: Counted,
+    look: number,
+    hash: ReturnType<typeof createHash>,
+  ): Promise<GateVerdict> {
+    const unready = [...baseline, ...candidates].filter(({ persisted }) => !persisted);
+    const tooMany = Math.max(baseline.length, candidates.length) > MOST_EXPERIMENTS;
+    const reasons = [
+      ...unready.map(({ name }) => `The rows of ${name} are still being stored.`),
+      ...(tooMany ? [`More than ${MOST_EXPERIMENTS} experiments would count.`] : []),
+      ...(candidates.length === 0 ? ['No experiment on the dataset names the revision.'] : []),
+    ];
+    hash.update(JSON.stringify([gate.name, reasons]));
+    if (reasons.length > 0) return { gate: gate.name, tested: false, outcome: 'hold', reasons, criteria: [] };
+    const keys = Object.keys(gate.keys);
+    const labelValues = (labelled: readonly string[]) => configuredLabels(this.pool, tenantId, labelled);
+    const sessions = [...baseline, ...candidates];
+    const table = await loadScores(this.pool, tenantId, sessions, { keys, labelValues }, this.limits);
+    add(hash, table, keys);
+    const evidence = { table, baselines: baseline.length, lowerIsBetter: await this.lowerIsBetter(tenantId, gate) };
+    return judgeGate(gate, evidence, look);
+  }
+
+  private async lowerIsBetter(tenantId: string, { dataset_id, keys }: Gate): Promise<ReadonlySet<string>> {
+    const ofDataset = await findScoreDirections(this.pool, tenantId, dataset_id);
+    const configured = await lowerIsBetter(this.pool, tenantId);
+    const { lower_is_better: lower, higher_is_better: higher } = ofDataset;
+    return new Set(
+      Object.keys(keys).filter((key) => lower.includes(key) || (configured.has(key) && !higher.includes(key))),
+    );
+  }
+}
+
+/** Adds everything of a table that a gate may look at. */
+function add(hash: ReturnType<typeof createHash>, table: ScoreTable, keys: readonly string[]): void {
+  hash.update(table.ids);
+  for (const { id, keys: scores, measures, runs, failed } of table.experiments) {
+    hash.update(id).update(new Uint8Array(runs.buffer)).update(new Uint8Array(failed.buffer));
+    for (const key of keys) hash.update(bytesOf(scores.get(key)?.means));
+    for (const measure of MEASURES) hash.update(bytesOf(measures.get(measure)?.means));
+  }
+}
+
+function bytesOf(means: Float64Array | undefined): Uint8Array {
+  return means ? new Uint8Array(means.buffer, means.byteOffset, means.byteLength) : new Uint8Array();
+}

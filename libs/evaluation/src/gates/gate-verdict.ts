@@ -1,0 +1,196 @@
+import type { Gate, GateOutcome } from '@fairlead/contracts';
+import { MEASURES, type ExperimentScores, type KeyScores, type ScoreTable } from '../compare/score-table';
+import { alphaOf, boundsOf } from './gate-test';
+
+/** Version of the method below: a verdict names it, and another one computes other numbers. */
+export const METHOD = 'bounds-1';
+/** Sentences of one verdict. */
+const MOST_REASONS = 100;
+
+/** One limit of a gate, held against the evidence. Means are those of rows. */
+export interface Criterion {
+  readonly of: string;
+  readonly limit: string;
+  readonly threshold: number;
+  readonly outcome: GateOutcome;
+  readonly rows: number;
+  readonly mean: number | null;
+  readonly lower: number | null;
+  readonly upper: number | null;
+  readonly detectable: number | null;
+}
+
+export interface GateVerdict {
+  readonly gate: string;
+  /** True when limits were tested, which uses up a part of the probability of an error. */
+  readonly tested: boolean;
+  readonly outcome: GateOutcome;
+  readonly reasons: readonly string[];
+  readonly criteria: readonly Criterion[];
+}
+
+/** The scores of experiments: first those of the baseline, then those of the revision. */
+export interface GateEvidence {
+  readonly table: ScoreTable;
+  /** Number of experiments of the baseline. */
+  readonly baselines: number;
+  /** Feedback keys whose lower scores are better. */
+  readonly lowerIsBetter: ReadonlySet<string>;
+}
+
+/** A limit: the mean of `values` has to be at least `threshold`; those of rows that lack something are missing. */
+interface Limit {
+  readonly of: string;
+  readonly limit: string;
+  readonly threshold: number;
+  readonly values: readonly number[];
+  readonly range: { readonly least: number; readonly most: number };
+  /** -1 when smaller values are better: then values and threshold have been negated. */
+  readonly sign: 1 | -1;
+}
+
+/**
+ * Holds the evidence for a revision against a gate. It is promoted when every limit is shown to hold, refused when one is
+ * shown to be broken, and held otherwise: rows without a score, or that were not run, are never passed over. `look` is the
+ * number of the look, from 1.
+ */
+export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): GateVerdict {
+  const missing: string[] = [];
+  const { limits, rows } = limitsOf(gate, evidence, missing);
+  if (rows < gate.min_rows) {
+    missing.unshift(`${rows} of ${gate.min_rows} rows are there.`);
+    return { gate: gate.name, tested: false, outcome: 'hold', reasons: missing.slice(0, MOST_REASONS), criteria: [] };
+  }
+  const alpha = alphaOf(look);
+  const criteria = limits.map((limit) => criterionOf(limit, [alpha, alpha / Math.max(1, limits.length)]));
+  const refused = criteria.filter(({ outcome }) => outcome === 'refuse');
+  const held = criteria.filter(({ outcome }) => outcome === 'hold');
+  const reasons = refused.length > 0 ? refused.map(sentence) : [...missing, ...held.map(sentence)];
+  const outcome = refused.length > 0 ? 'refuse' : reasons.length > 0 || criteria.length === 0 ? 'hold' : 'promote';
+  if (outcome === 'hold' && reasons.length === 0) reasons.push('It has no limits.');
+  return { gate: gate.name, tested: true, outcome, reasons: reasons.slice(0, MOST_REASONS), criteria };
+}
+
+function criterionOf({ of, limit, threshold, values, range, sign }: Limit, alphas: [number, number]): Criterion {
+  const bounds = boundsOf({ values, range }, alphas);
+  const about = { of, limit, threshold: threshold * sign, rows: values.length };
+  if (!bounds) return { ...about, outcome: 'hold', mean: null, lower: null, upper: null, detectable: null };
+  const { lower, upper, mean, detectable } = bounds;
+  const outcome = lower >= threshold ? 'promote' : upper < threshold ? 'refuse' : 'hold';
+  const [low, high] = sign === 1 ? [lower, upper] : [-upper, -lower];
+  return { ...about, outcome, mean: mean * sign, lower: low, upper: high, detectable };
+}
+
+function sentence({ of, limit, threshold, outcome, rows, mean, lower, upper, detectable }: Criterion): string {
+  if (mean === null) return `${of} has too few rows to be held against ${limit}.`;
+  const range = `${shown(mean)} over ${rows} rows, between ${shown(lower!)} and ${shown(upper!)}`;
+  const told = `${of} is ${range}; the limit ${limit} is ${shown(threshold)}`;
+  return outcome === 'refuse'
+    ? `${told}.`
+    : `${told}, and ${shown(detectable!)} beyond it could be told by so many rows.`;
+}
+
+function shown(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+/** The limits of a gate with their values by row, and the number of rows; sentences about what is missing are added. */
+function limitsOf(gate: Gate, { table, baselines, lowerIsBetter }: GateEvidence, missing: string[]) {
+  const [before, after] = [table.experiments.slice(0, baselines), table.experiments.slice(baselines)];
+  const run = Array.from({ length: table.rows }, (_, row) => after.some(({ runs }) => runs[row]! > 0));
+  const rows = run.filter(Boolean).length;
+  const limits: Limit[] = [];
+  for (const key of table.unread) missing.push(`${key} could not be read: there are too many keys for so many rows.`);
+  const compares = { needed: false };
+  const add = (name: string, columns: readonly Column[], given: Wanted, sign: 1 | -1) => {
+    const range = rangeOf(columns);
+    const means = meansOf(columns.slice(baselines), table.rows);
+    const unscored = run.filter((isRun, row) => isRun && Number.isNaN(means[row]!)).length;
+    if (unscored > 0) missing.push(`${unscored} of ${rows} rows have no ${name}.`);
+    const present = means.filter((mean) => !Number.isNaN(mean));
+    if (given.min !== undefined) limits.push(valueLimit(name, 'minimum', given.min, present, range, 1));
+    if (given.max !== undefined) limits.push(valueLimit(name, 'maximum', given.max, present, range, -1));
+    if (given.drop === undefined) return;
+    compares.needed = true;
+    const earlier = meansOf(columns.slice(0, baselines), table.rows);
+    const pairs = earlier.map((mean, row) => (means[row]! - mean) * sign).filter((one) => !Number.isNaN(one));
+    const width = range.most - range.least;
+    limits.push({
+      ...{ of: `the difference of ${name}`, limit: 'of the largest loss', threshold: -given.drop, values: pairs },
+      ...{ range: { least: -width, most: width }, sign: 1 },
+    });
+    const lost = earlier.filter((mean, row) => !Number.isNaN(mean) && Number.isNaN(means[row]!) && !run[row]).length;
+    if (lost > 0) missing.push(`${lost} rows that the baseline has for ${name} were not run.`);
+  };
+  for (const [key, given] of Object.entries(gate.keys)) {
+    const columns = table.experiments.map(({ keys }) => keys.get(key));
+    const wanted = { min: given.min_mean, max: given.max_mean, drop: given.max_drop };
+    add(key, columns, wanted, lowerIsBetter.has(key) ? -1 : 1);
+  }
+  for (const measure of MEASURES) {
+    const given = gate.measures[measure];
+    if (!given) continue;
+    const columns = table.experiments.map(({ measures }) => measures.get(measure));
+    add(measure, columns, { max: given.max_mean, drop: given.max_increase }, -1);
+  }
+  if (gate.max_error_rate !== undefined) {
+    const rates = run.flatMap((isRun, row) => (isRun ? [errorRate(after, row)] : []));
+    limits.push(valueLimit('the error rate', 'maximum', gate.max_error_rate, rates, { least: 0, most: 1 }, -1));
+  }
+  if (compares.needed && before.length === 0) missing.push('There is no experiment to compare with.');
+  if (after.length === 0) missing.push('No experiment on the dataset names the revision.');
+  return { limits, rows };
+}
+
+type Column = KeyScores | undefined;
+
+interface Wanted {
+  readonly min?: number;
+  readonly max?: number;
+  readonly drop?: number;
+}
+
+function valueLimit(
+  of: string,
+  limit: string,
+  threshold: number,
+  values: readonly number[],
+  { least, most }: Limit['range'],
+  sign: 1 | -1,
+): Limit {
+  const range = sign === 1 ? { least, most } : { least: -most, most: -least };
+  return { of, limit, threshold: threshold * sign, values: values.map((value) => value * sign), range, sign };
+}
+
+/** The mean over experiments by row; NaN where none has a value. */
+function meansOf(columns: readonly Column[], rows: number): number[] {
+  return Array.from({ length: rows }, (_, row) => {
+    let [sum, count] = [0, 0];
+    for (const column of columns) {
+      const mean = column?.means[row] ?? NaN;
+      if (Number.isNaN(mean)) continue;
+      sum += mean;
+      count++;
+    }
+    return count === 0 ? NaN : sum / count;
+  });
+}
+
+/** The range of values: 0 to 1 for those that pass or fail, otherwise the one that was seen, and never empty. */
+function rangeOf(columns: readonly Column[]): Limit['range'] {
+  const known = columns.filter((column) => column !== undefined);
+  if (known.length === 0 || known.every(({ passFail }) => passFail)) return { least: 0, most: 1 };
+  const least = Math.min(...known.map((column) => column.least));
+  const most = Math.max(...known.map((column) => column.most));
+  return least === most ? { least: Math.min(0, least), most: Math.max(0, most) } : { least, most };
+}
+
+/** Failed runs of a row over its runs, in all experiments. */
+function errorRate(experiments: readonly ExperimentScores[], row: number): number {
+  let [failed, runs] = [0, 0];
+  for (const one of experiments) {
+    failed += one.failed[row]!;
+    runs += one.runs[row]!;
+  }
+  return failed / runs;
+}

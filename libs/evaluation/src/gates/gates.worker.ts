@@ -1,0 +1,73 @@
+import type { GateOutcome } from '@fairlead/contracts';
+import { EventStore, handle, type Lease, QueueWorker, recall, streamName } from '@fairlead/eventing';
+import { Injectable, Logger } from '@nestjs/common';
+import { GateEvidenceService } from './gate-evidence.service';
+import { METHOD } from './gate-verdict';
+import { type GateJudged, judgementsModel, MOST_LOOKS, noteLook } from './held-revision';
+import { type HeldRevision, HeldRevisions } from './held-revisions.store';
+
+/** Interval (ms) at which the experiments that count for a revision are looked for. */
+const EVERY_MS = 3000;
+const LONGEST_PAUSE_MS = 60_000;
+const CONCURRENCY = 2;
+
+/** Looks at the evidence for revisions that are held, and says what it shows. */
+@Injectable()
+export class GatesWorker extends QueueWorker {
+  constructor(
+    private readonly held: HeldRevisions,
+    private readonly evidence: GateEvidenceService,
+    private readonly store: EventStore,
+  ) {
+    super(held, new Logger('Gates'), CONCURRENCY);
+  }
+
+  protected async work({ item, signal }: Lease): Promise<void> {
+    try {
+      const held = await this.held.find(item.id);
+      const outcome = held ? await this.judge(held) : 'refuse';
+      if (outcome === 'hold') await this.held.rest(item, EVERY_MS, false);
+      else await this.held.finish(item);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.logger.error(error);
+      const pause = Math.min(LONGEST_PAUSE_MS, EVERY_MS * 2 ** Math.min(item.failures, 10));
+      await this.held.rest(item, pause, true).catch((lost: unknown) => this.logger.error(lost));
+    }
+  }
+
+  private async judge(held: HeldRevision): Promise<GateOutcome> {
+    const { revision_id, deployment_id, until } = held;
+    const stream = streamName('gate', revision_id);
+    const { state } = await recall(this.store, judgementsModel, stream);
+    if (state.last && state.last.outcome !== 'hold') return state.last.outcome;
+    const about = { deployment_id, revision_id, method: METHOD };
+    if (Date.now() > Date.parse(until)) {
+      const nothing = { look: state.looks, data: '', verdicts: [], experiments: [] };
+      const reasons = ['The wait for evidence has ended.', ...(state.last?.reasons ?? [])];
+      return this.note(held, { ...about, ...nothing, outcome: 'refuse', reasons });
+    }
+    const found = await this.evidence.find(held);
+    const stamp = JSON.stringify(found.map(({ baseline, candidates }) => [baseline, candidates]));
+    if (stamp === held.stamp) return 'hold';
+    const { verdicts, experiments, data } = await this.evidence.look(held, found, state.looks + 1);
+    const isTested = verdicts.some(({ tested }) => tested) && data !== state.last?.data;
+    const usedUp = isTested && state.looks >= MOST_LOOKS;
+    const outcomes = verdicts.map(({ outcome }) => outcome);
+    const decided = outcomes.includes('refuse') ? 'refuse' : outcomes.includes('hold') ? 'hold' : 'promote';
+    const reasons = verdicts.flatMap((one) => one.reasons.map((reason) => `${one.gate}: ${reason}`));
+    const outcome = await this.note(held, {
+      ...{ ...about, look: state.looks + Number(isTested && !usedUp), data, verdicts, experiments },
+      outcome: usedUp ? 'hold' : decided,
+      reasons: usedUp ? [`There were ${MOST_LOOKS} looks: only a person can let it through.`] : reasons,
+    });
+    await this.held.saw(revision_id, stamp);
+    return outcome;
+  }
+
+  private async note({ tenant_id: tenant }: HeldRevision, look: GateJudged['data']): Promise<GateOutcome> {
+    const metadata = { tenant, actor: 'system:gates' };
+    await handle(this.store, judgementsModel, streamName('gate', look.revision_id), noteLook(look), metadata);
+    return look.outcome;
+  }
+}

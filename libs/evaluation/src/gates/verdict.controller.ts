@@ -1,0 +1,115 @@
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
+import { EventStore, load, streamName } from '@fairlead/eventing';
+import {
+  bool,
+  type Infer,
+  int,
+  list,
+  literal,
+  NotFound,
+  note,
+  nullable,
+  num,
+  object,
+  str,
+  timestamp,
+  uuid,
+} from '@fairlead/schema';
+import { Controller, Get } from '@nestjs/common';
+import { judgementsModel } from './held-revision';
+import { HeldRevisions } from './held-revisions.store';
+
+const OUTCOMES = ['promote', 'hold', 'refuse'] as const;
+const OUTCOME =
+  '`promote`: every limit is shown to hold. `refuse`: one is shown to be broken. `hold`: too little evidence.';
+
+const criterion = object('GateCriterion', {
+  of: note(str(), 'What is limited: a feedback key, a measure, the error rate, or a difference.'),
+  limit: note(str(), 'Kind of the limit.'),
+  threshold: note(num(), 'The limit.'),
+  outcome: note(literal(OUTCOMES), OUTCOME),
+  rows: note(int(), 'Rows with a value.'),
+  mean: note(nullable(num()), 'Mean of the rows; null for fewer than two.'),
+  lower: note(nullable(num()), 'Bound below the mean.'),
+  upper: note(nullable(num()), 'Bound above the mean.'),
+  detectable: note(nullable(num()), 'Distance beyond the limit that 80 % of such looks would find.'),
+});
+
+const verdict = object('RevisionVerdict', {
+  deployment_id: note(uuid(), 'Identifier of the deployment.'),
+  revision_id: note(uuid(), 'Identifier of the revision.'),
+  held: note(bool(), 'True while the revision waits for evidence.'),
+  until: note(nullable(timestamp()), 'The end of the wait; null when it is over.'),
+  outcome: note(literal(OUTCOMES), OUTCOME),
+  reasons: note(list(str()), 'What is missing, or which limits are broken, in sentences.'),
+  look: note(int(), 'Number of looks at enough rows.'),
+  looked_at: note(nullable(timestamp()), 'When the evidence was last found changed.'),
+  method: note(nullable(str()), 'Name and version of the method.'),
+  data: note(nullable(str()), 'SHA-256 of the scores that were looked at.'),
+  gates: note(
+    list(
+      object('GateVerdict', {
+        gate: note(str(), 'Name of the gate.'),
+        tested: note(bool(), 'True when there were enough rows to test its limits.'),
+        outcome: note(literal(OUTCOMES), OUTCOME),
+        reasons: note(list(str()), 'Sentences.'),
+        criteria: note(list(criterion), 'Its limits.'),
+      }),
+    ),
+    'The verdict of each gate.',
+  ),
+  experiments: note(
+    list(
+      object('GateExperiment', {
+        id: note(uuid(), 'Identifier of the experiment.'),
+        name: note(str(), 'Its name.'),
+        actor: note(nullable(str()), 'Id of the key that made it.'),
+        role: note(literal(['baseline', 'revision']), 'Side of the comparison.'),
+        gate: note(str(), 'Name of the gate that it counts for.'),
+      }),
+    ),
+    'The experiments that counted.',
+  ),
+});
+
+const path = object({
+  deployment_id: note(uuid(), 'The `id` of a deployment of this workspace.'),
+  revision_id: note(uuid(), 'The `id` of a revision of the deployment.'),
+});
+
+/** Tells what the gates of a revision have found. */
+@Area('Revisions')
+@Controller('v2/deployments/:deployment_id/revisions/:revision_id/verdict')
+export class VerdictController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly held: HeldRevisions,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @Describe({ summary: 'Get the verdict of the gates of a revision' })
+  @Answers({ 200: verdict })
+  async find(@Context() { tenantId }: CommandContext, @Path(path) { deployment_id, revision_id }: Infer<typeof path>) {
+    const { last, looks, tenant } = await this.judged(revision_id);
+    const held = await this.held.find(revision_id);
+    const isOwn = held
+      ? held.tenant_id === tenantId && held.deployment_id === deployment_id
+      : tenant === tenantId && last?.deployment_id === deployment_id;
+    if (!isOwn) throw new NotFound(`A verdict on revision ID ${revision_id} not found.`);
+    const waits = held !== undefined && (last?.outcome ?? 'hold') === 'hold';
+    return {
+      ...{ deployment_id, revision_id, held: waits, until: waits ? held.until : null },
+      ...{ outcome: last?.outcome ?? 'hold', reasons: last?.reasons ?? ['Nothing has been looked at yet.'] },
+      ...{ look: looks, looked_at: last?.time ?? null, method: last?.method ?? null, data: last?.data ?? null },
+      ...{ gates: last?.verdicts ?? [], experiments: last?.experiments ?? [] },
+    };
+  }
+
+  private async judged(revisionId: string) {
+    const stream = streamName('gate', revisionId);
+    const { state, version } = await load(this.store, judgementsModel, stream);
+    const [first] = version === 0 ? [] : await this.store.read(stream);
+    return { ...state, tenant: first?.metadata.tenant };
+  }
+}
