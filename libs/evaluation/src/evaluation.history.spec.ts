@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventstoredb/testing';
 import { feedbackConfigModel } from '@fairlead/runs';
 import { comparativeExperimentAggregate } from './comparative/comparative-experiment';
+import { judgementsModel } from './gates/held-revision';
 import { shareModel } from './sharing/share';
 
 historyTests(
@@ -9,6 +10,7 @@ historyTests(
   {
     comparativeExperiment: comparativeExperimentAggregate.model,
     feedbackConfig: feedbackConfigModel,
+    gate: judgementsModel,
     share: shareModel,
     shareLink: shareModel,
   },

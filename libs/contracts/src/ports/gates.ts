@@ -2,13 +2,13 @@
 export type GateBaseline = 'active' | { readonly experiment_id: string } | { readonly branch: string };
 
 /** Limits for the scores of one feedback key; a drop is measured in the direction of the key. */
-export interface GateKeyLimits {
+interface GateKeyLimits {
   readonly min_mean?: number;
   readonly max_mean?: number;
   readonly max_drop?: number;
 }
 
-export interface GateMeasureLimits {
+interface GateMeasureLimits {
   readonly max_mean?: number;
   readonly max_increase?: number;
 }

@@ -1,4 +1,4 @@
-import { type Infer, int, list, literal, note, num, object, optional, record, str, union, uuid } from '@fairlead/schema';
+import { int, list, literal, note, num, object, optional, record, str, union, uuid } from '@fairlead/schema';
 
 /** Gates of a deployment. */
 const MOST_GATES = 10;
@@ -82,5 +82,3 @@ export const gates = object('DeploymentGates', {
     'Limits that a new revision has to be shown to keep before it is deployed; all of them hold.',
   ),
 });
-
-export type Gates = Infer<typeof gates>;

@@ -5,19 +5,19 @@ const ALPHA = 0.05;
 /** 80 % quantile of the normal distribution: a difference is called detectable when it is found this often. */
 const POWER_Z = 0.8416212335729143;
 
-/** What is left of `ALPHA` for one look: 1/2, 1/6, 1/12, … of it, which is all of it together. `look` is from 1. */
+/** The part of `ALPHA` that one look spends: 1/2, 1/6, 1/12, … of it, which is all of it together. `look` is from 1. */
 export function alphaOf(look: number): number {
   return ALPHA / (look * (look + 1));
 }
 
 /** One limit for a mean, from values by row. */
-export interface Evidence {
+interface Evidence {
   readonly values: ArrayLike<number>;
   /** The range in which values can be. */
   readonly range: { readonly least: number; readonly most: number };
 }
 
-export interface Bounds {
+interface Bounds {
   readonly mean: number;
   /** The mean of all such rows is not lower, and not higher, except with the probabilities that were given. */
   readonly lower: number;

@@ -8,7 +8,7 @@ export const METHOD = 'bounds-1';
 const MOST_REASONS = 100;
 
 /** One limit of a gate, held against the evidence. Means are those of rows. */
-export interface Criterion {
+interface Criterion {
   readonly of: string;
   readonly limit: string;
   readonly threshold: number;
@@ -30,7 +30,7 @@ export interface GateVerdict {
 }
 
 /** The scores of experiments: first those of the baseline, then those of the revision. */
-export interface GateEvidence {
+interface GateEvidence {
   readonly table: ScoreTable;
   /** Number of experiments of the baseline. */
   readonly baselines: number;

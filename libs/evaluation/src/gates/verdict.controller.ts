@@ -16,8 +16,8 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
-import { judgementsModel } from './held-revision';
-import { HeldRevisions } from './held-revisions.store';
+import { type Judgements, judgementsModel } from './held-revision';
+import { type HeldRevision, HeldRevisions } from './held-revisions.store';
 
 const OUTCOMES = ['promote', 'hold', 'refuse'] as const;
 const OUTCOME =
@@ -91,25 +91,24 @@ export class VerdictController {
   @Describe({ summary: 'Get the verdict of the gates of a revision' })
   @Answers({ 200: verdict })
   async find(@Context() { tenantId }: CommandContext, @Path(path) { deployment_id, revision_id }: Infer<typeof path>) {
-    const { last, looks, tenant } = await this.judged(revision_id);
-    const held = await this.held.find(revision_id);
-    const isOwn = held
-      ? held.tenant_id === tenantId && held.deployment_id === deployment_id
-      : tenant === tenantId && last?.deployment_id === deployment_id;
-    if (!isOwn) throw new NotFound(`A verdict on revision ID ${revision_id} not found.`);
-    const waits = held !== undefined && (last?.outcome ?? 'hold') === 'hold';
-    return {
-      ...{ deployment_id, revision_id, held: waits, until: waits ? held.until : null },
-      ...{ outcome: last?.outcome ?? 'hold', reasons: last?.reasons ?? ['Nothing has been looked at yet.'] },
-      ...{ look: looks, looked_at: last?.time ?? null, method: last?.method ?? null, data: last?.data ?? null },
-      ...{ gates: last?.verdicts ?? [], experiments: last?.experiments ?? [] },
-    };
-  }
-
-  private async judged(revisionId: string) {
-    const stream = streamName('gate', revisionId);
+    const stream = streamName('gate', revision_id);
     const { state, version } = await load(this.store, judgementsModel, stream);
-    const [first] = version === 0 ? [] : await this.store.read(stream);
-    return { ...state, tenant: first?.metadata.tenant };
+    const held = await this.held.find(revision_id);
+    const tenant = version === 0 ? held?.tenant_id : (await this.store.read(stream))[0]!.metadata.tenant;
+    const deployment = held?.deployment_id ?? state.last?.deployment_id;
+    if (tenant !== tenantId || deployment !== deployment_id) {
+      throw new NotFound(`A verdict on revision ID ${revision_id} not found.`);
+    }
+    return { deployment_id, revision_id, ...shown(state, held) };
   }
+}
+
+/** The looks so far, and what is known of the wait. */
+function shown({ last, looks }: Judgements, held: HeldRevision | undefined) {
+  const { time, method = null, data = null, outcome = 'hold', verdicts = [], experiments = [] } = last ?? {};
+  const waits = held !== undefined && outcome === 'hold';
+  return {
+    ...{ held: waits, until: waits ? held.until : null, outcome, look: looks, looked_at: time ?? null, method, data },
+    ...{ reasons: last?.reasons ?? ['Nothing has been looked at yet.'], gates: verdicts, experiments },
+  };
 }

@@ -1,0 +1,179 @@
+import type { Gate } from '@fairlead/contracts';
+import { columnOf } from '../compare/score-columns';
+import type { ExperimentScores, ScoreTable } from '../compare/score-table';
+import { alphaOf, boundsOf } from './gate-test';
+import { judgeGate } from './gate-verdict';
+
+/** A generator with a fixed seed (mulberry32). */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), 61 | bits);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const gate = (more: Partial<Gate> = {}): Gate => ({
+  ...{ name: 'g', dataset_id: 'd', baseline: 'active', keys: {}, measures: {} },
+  ...{ min_rows: 30, max_age_days: 30, wait_days: 7 },
+  ...more,
+});
+
+type Values = readonly (number | null)[];
+
+/** An experiment with one run of each row, scored by key; a row whose score is null has none. */
+function scored(
+  values: Readonly<Record<string, Values>>,
+  { failed = 0, costs }: { failed?: number; costs?: Values } = {},
+) {
+  const rows = Object.values(values)[0]!.length;
+  const column = (of: Values) => {
+    const present = of.flatMap((value, row) => (value === null ? [] : [[row, value] as const]));
+    const [at, numbers] = [Int32Array.from(present, ([row]) => row), Float64Array.from(present, ([, value]) => value)];
+    return columnOf(at, numbers, rows);
+  };
+  return {
+    ...{ id: 'e', name: 'e', persisted: true, runCount: rows, errorCount: failed, labels: new Map() },
+    ...{ structures: new Map(), versions: new Float64Array(rows), latencies: new Float64Array(rows) },
+    runs: new Uint16Array(rows).fill(1),
+    failed: Uint16Array.from({ length: rows }, (_, row) => Number(row < failed)),
+    measures: new Map(costs ? [['cost', column(costs)]] : []),
+    keys: new Map(Object.entries(values).map(([key, of]) => [key, column(of)])),
+  } as ExperimentScores;
+}
+
+function judged(one: Gate, experiments: readonly ExperimentScores[], baselines = 1, look = 1, lower: string[] = []) {
+  const table = { rows: experiments[0]?.runs.length ?? 0, ids: Buffer.alloc(0), experiments, unread: [] };
+  const evidence = { table: table as unknown as ScoreTable, baselines, lowerIsBetter: new Set(lower) };
+  return judgeGate(one, evidence, look);
+}
+
+/** Zeros and ones: `wrong` zeros, the first ones. */
+const answers = (count: number, wrong: number): number[] =>
+  Array.from({ length: count }, (_, at) => Number(at >= wrong));
+const drop = gate({ keys: { correct: { max_drop: 0.05 } } });
+
+describe('A gate', () => {
+  it.each([
+    ['promotes what is not worse', 300, 60, 60, 'promote'],
+    ['refuses what is much worse', 300, 60, 120, 'refuse'],
+    ['holds what is a little worse', 300, 60, 70, 'hold'],
+    ['holds what looks alike over few rows', 30, 6, 6, 'hold'],
+  ])('%s', (_, count, before, after, outcome) => {
+    const verdict = judged(drop, [
+      scored({ correct: answers(count, before) }),
+      scored({ correct: answers(count, after) }),
+    ]);
+    expect(verdict).toMatchObject({ outcome, tested: true });
+  });
+
+  it('tests nothing before the announced number of rows is there', () => {
+    const few = [scored({ correct: answers(29, 0) }), scored({ correct: answers(29, 20) })];
+    expect(judged(drop, few)).toMatchObject({ outcome: 'hold', tested: false, reasons: ['29 of 30 rows are there.'] });
+  });
+
+  it('holds while rows have no score or were not run, however good the others are', () => {
+    const unscored = scored({ correct: [null, ...answers(299, 0)] });
+    expect(judged(drop, [scored({ correct: answers(300, 60) }), unscored]).reasons).toEqual([
+      '1 of 300 rows have no correct.',
+    ]);
+    const short = scored({ correct: [null, ...answers(299, 0)] });
+    short.runs[0] = 0;
+    expect(judged(drop, [scored({ correct: answers(300, 60) }), short]).reasons).toEqual([
+      '1 rows that the baseline has for correct were not run.',
+    ]);
+  });
+
+  it('holds a difference without a baseline, and decides about values', () => {
+    const one = [scored({ correct: answers(300, 3) })];
+    expect(judged(drop, one, 0)).toMatchObject({ outcome: 'hold' });
+    expect(judged(gate({ keys: { correct: { min_mean: 0.9 } } }), one, 0)).toMatchObject({ outcome: 'promote' });
+    expect(judged(gate({ keys: { correct: { max_mean: 0.9 } } }), one, 0)).toMatchObject({ outcome: 'refuse' });
+    expect(judged(gate(), one, 0)).toMatchObject({ outcome: 'hold', reasons: ['It has no limits.'] });
+  });
+
+  it('follows the direction of a key, and limits costs and errors', () => {
+    const toxic = gate({ keys: { toxic: { max_drop: 0.05 } } });
+    const [low, high] = [scored({ toxic: answers(300, 280) }), scored({ toxic: answers(300, 200) })];
+    expect(judged(toxic, [low, high], 1, 1, ['toxic'])).toMatchObject({ outcome: 'refuse' });
+    expect(judged(toxic, [low, high])).toMatchObject({ outcome: 'promote' });
+    const costs = (each: number) => Array.from({ length: 300 }, (_, at) => each * (1 + (at % 10) / 10));
+    const cost = gate({ measures: { cost: { max_increase: 0.001 } } });
+    const pair = (more: number) =>
+      [0.01, 0.01 + more].map((each) => scored({ a: answers(300, 0) }, { costs: costs(each) }));
+    expect(judged(cost, pair(0.0001))).toMatchObject({ outcome: 'promote' });
+    expect(judged(cost, pair(0.01))).toMatchObject({ outcome: 'refuse' });
+    const errors = gate({ max_error_rate: 0.05 });
+    expect(judged(errors, [scored({ a: answers(300, 0) }, { failed: 3 })], 0)).toMatchObject({ outcome: 'promote' });
+    expect(judged(errors, [scored({ a: answers(300, 0) }, { failed: 60 })], 0)).toMatchObject({ outcome: 'refuse' });
+  });
+
+  it('is harder to pass with every look, and all looks together keep the probability of an error', () => {
+    const sum = Array.from({ length: 20 }, (_, index) => alphaOf(index + 1)).reduce((one, other) => one + other, 0);
+    expect(sum).toBeLessThanOrEqual(0.05);
+    const one = [scored({ correct: answers(300, 60) }), scored({ correct: answers(300, 60) })];
+    const bounds = [1, 2, 10].map((look) => judged(drop, one, 1, look).criteria[0]!.lower!);
+    expect(bounds).toEqual(bounds.toSorted((a, b) => b - a));
+  });
+
+  it('has no bounds for one value', () => {
+    expect(boundsOf({ values: [1], range: { least: 0, most: 1 } }, [0.05, 0.05])).toBeUndefined();
+  });
+});
+
+/** Shapes of answers by row: what is right before, and how a change of `loss` in the mean shows. */
+const SHAPES: Readonly<Record<string, (random: () => number, loss: number) => [before: number, after: () => number]>> =
+  {
+    'rare losses': (random, loss) => [1, () => (random() < loss ? 0 : 1)],
+    'changes both ways': (random, loss) => {
+      const before = Number(random() < 0.7);
+      const changes = before === 1 ? 0.1 + loss / 0.7 : 0.7 / 3;
+      return [before, () => (random() < changes ? 1 - before : before)];
+    },
+    'grades of a judge': (random, loss) => {
+      const before = Math.round(random() * 10) / 10;
+      return [before, () => Math.min(1, Math.max(0, before)) - loss + (random() - 0.5) * 0.4];
+    },
+  };
+const TRIALS = 200;
+/** Largest share of errors in so many trials when their probability is 5 %, except once in 40 times. */
+const MOST_ERRORS = 0.05 + 2 * Math.sqrt((0.05 * 0.95) / TRIALS);
+
+/** The share of simulated revisions with each outcome, after up to `looks` experiments, of which each is looked at. */
+function simulate(shape: string, n: number, loss: number, looks: number) {
+  const random = generator(20_261_128 + n);
+  const counts = { promote: 0, hold: 0, refuse: 0 };
+  for (let trial = 0; trial < TRIALS; trial++) {
+    const rows = Array.from({ length: n }, () => SHAPES[shape]!(random, loss));
+    const experiments = [scored({ correct: rows.map(([before]) => before) })];
+    let outcome: keyof typeof counts = 'hold';
+    for (let look = 1; look <= looks && outcome === 'hold'; look++) {
+      experiments.push(scored({ correct: rows.map(([, after]) => after()) }));
+      ({ outcome } = judged(drop, experiments, 1, look));
+    }
+    counts[outcome]++;
+  }
+  return counts;
+}
+
+describe.each(Object.keys(SHAPES))('Simulated revisions with %s', (shape) => {
+  it.each([30, 100, 300])('that lose as much as the limit are promoted at most 5 %% of the time over %d rows', (n) => {
+    expect(simulate(shape, n, 0.05, 1).promote / TRIALS).toBeLessThanOrEqual(MOST_ERRORS);
+  });
+
+  it('are promoted no more often by repeating the experiment up to 20 times', () => {
+    // The rows of the dataset are the same in all experiments, their answers are not.
+    expect(simulate(shape, 40, 0.05, 20).promote / TRIALS).toBeLessThanOrEqual(MOST_ERRORS);
+  });
+
+  it('that lose what the verdict calls detectable are refused at least 80 % of the time', () => {
+    const calm = judged(
+      drop,
+      [0, 0].map(() => scored({ correct: answers(300, 60) })),
+    );
+    expect(calm.outcome).toBe('promote');
+    expect(simulate(shape, 300, 0.2, 1).refuse / TRIALS).toBeGreaterThanOrEqual(0.8);
+  });
+});
