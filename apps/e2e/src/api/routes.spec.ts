@@ -80,6 +80,7 @@ const FROM_STREAMS = [
   '/v2/auth/providers/:provider_id',
   '/v2/auth/wait/:auth_id',
   '/v2/deployments/:deployment_id/app_logs',
+  '/v2/deployments/:deployment_id/gates',
   '/v2/deployments/:deployment_id/health',
   '/v2/deployments/:deployment_id/history',
   '/v2/deployments/:deployment_id/history/export',
@@ -88,6 +89,7 @@ const FROM_STREAMS = [
   '/v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/commits',
   '/v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files',
   '/v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content',
+  '/v2/deployments/:deployment_id/revisions/:revision_id/verdict',
   '/v2/listeners/:listener_id',
 ];
 

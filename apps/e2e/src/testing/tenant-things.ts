@@ -79,6 +79,10 @@ const newWebhook = (description: string, outside: string) => ({
 });
 const newListener = (compute_id: string) => ({ compute_type: 'k8s', compute_id, compute_config: {} });
 
+export const newGate = (name: string, dataset_id: string, baseline: unknown = 'active') => ({
+  ...{ name, dataset_id, baseline, keys: { correct: { max_drop: 0.05 } } },
+});
+
 const linkTo = (dataset_id: string, experiment: string) => ({
   kind: 'comparison',
   dataset_id,
@@ -247,6 +251,7 @@ export function details(
     'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content': {
       search: '?path=agent.py',
     },
+    'PUT /v2/deployments/:deployment_id/gates': { body: { gates: [newGate(name, dataset_id!)] } },
     'PUT /v2/deployments/:deployment_id/tags': { body: { tag_value_ids: [MISSING] } },
     'POST /v2/deployments': { body: newDeployment(name) },
     'POST /v2/deployments/:deployment_id/commands': { body: { command: ['true'] } },

@@ -43,8 +43,21 @@ const measures = object(
 
 const baseline = union(
   literal(['active']),
-  object('GateBaselineExperiment', { experiment_id: note(uuid(), 'The experiment.') }, CLOSED),
-  object('GateBaselineBranch', { branch: note(str({ min: 1, max: LONGEST_NAME }), 'The branch.') }, CLOSED),
+  object(
+    'GateBaselineExperiment',
+    { experiment_id: note(uuid(), 'Identifier of an experiment on the dataset.') },
+    CLOSED,
+  ),
+  object(
+    'GateBaselineBranch',
+    {
+      branch: note(
+        str({ min: 1, max: LONGEST_NAME }),
+        'Name that the metadata of the newest experiment to compare with hold.',
+      ),
+    },
+    CLOSED,
+  ),
 );
 
 const gate = object(

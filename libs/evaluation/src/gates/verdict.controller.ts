@@ -30,9 +30,18 @@ const criterion = object('GateCriterion', {
   outcome: note(literal(OUTCOMES), OUTCOME),
   rows: note(int(), 'Rows with a value.'),
   mean: note(nullable(num()), 'Mean of the rows; null for fewer than two.'),
-  lower: note(nullable(num()), 'Bound below the mean.'),
-  upper: note(nullable(num()), 'Bound above the mean.'),
-  detectable: note(nullable(num()), 'Distance beyond the limit that 80 % of such looks would find.'),
+  lower: note(
+    nullable(num()),
+    'The mean of all such rows is not below this, except with the probability of an error; null without a mean.',
+  ),
+  upper: note(
+    nullable(num()),
+    'The mean of all such rows is not above this, except with the probability of an error; null without a mean.',
+  ),
+  detectable: note(
+    nullable(num()),
+    'Distance beyond the limit that 80 % of such looks would find; null without a mean.',
+  ),
 });
 
 const verdict = object('RevisionVerdict', {
@@ -43,9 +52,9 @@ const verdict = object('RevisionVerdict', {
   outcome: note(literal(OUTCOMES), OUTCOME),
   reasons: note(list(str()), 'What is missing, or which limits are broken, in sentences.'),
   look: note(int(), 'Number of looks at enough rows.'),
-  looked_at: note(nullable(timestamp()), 'When the evidence was last found changed.'),
-  method: note(nullable(str()), 'Name and version of the method.'),
-  data: note(nullable(str()), 'SHA-256 of the scores that were looked at.'),
+  looked_at: note(nullable(timestamp()), 'Time of the last look at changed evidence; null before the first one.'),
+  method: note(nullable(str()), 'Name and version of the method of the last look; null before the first one.'),
+  data: note(nullable(str()), 'SHA-256 (hex) of the scores that were looked at last; null before the first look.'),
   gates: note(
     list(
       object('GateVerdict', {
@@ -62,8 +71,8 @@ const verdict = object('RevisionVerdict', {
     list(
       object('GateExperiment', {
         id: note(uuid(), 'Identifier of the experiment.'),
-        name: note(str(), 'Its name.'),
-        actor: note(nullable(str()), 'Id of the key that made it.'),
+        name: note(str(), 'Name of the experiment when it was counted.'),
+        actor: note(nullable(str()), 'Id of the API key that made the experiment; null when that is not known.'),
         role: note(literal(['baseline', 'revision']), 'Side of the comparison.'),
         gate: note(str(), 'Name of the gate that it counts for.'),
       }),

@@ -9,6 +9,7 @@ import {
   fillTenant,
   type Ids,
   newDeployment,
+  newGate,
   newProvider,
   type Things,
   upload,
@@ -128,6 +129,7 @@ async function specials(
   await service.resolvedCommit(built.id, built.latest_revision_id);
   const revision = built.latest_revision_id;
   const control = [{ ids: { deployment_id: controlled.id } }];
+  const held = await heldRevision(service, key, ids, second);
   const sources = [{ ids: await comparedSources(service, key) }];
   const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
   const signed = new URL(upload_url);
@@ -204,6 +206,10 @@ async function specials(
     'DELETE /v2/deployments': [{ search: `?deployment_ids=${spare.ids.deployment_id},${crypto.randomUUID()}` }],
     'POST /v2/deployments/:deployment_id/revisions/:revision_id/interrupt': [
       { ids: { deployment_id: waiting.id, revision_id: waiting.latest_revision_id } },
+    ],
+    'GET /v2/deployments/:deployment_id/revisions/:revision_id/verdict': [{ ids: held }],
+    'POST /v2/deployments/:deployment_id/revisions/:revision_id/override': [
+      { ids: held, headers: { 'x-reason': 'The judge was wrong.' } },
     ],
     'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files': sources,
     'GET /v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content': sources,
@@ -303,6 +309,24 @@ async function specials(
     'GET /v2/deployments': [{}, { search: '?count=true' }],
     'GET /api/v1/sessions': [{ search: `?reference_dataset=${dataset_id}` }, {}],
   };
+}
+
+/** A revision that gates hold, each with another kind of baseline. */
+async function heldRevision(service: RouteService, key: string, { dataset_id }: Ids, second: string): Promise<Ids> {
+  type Made = { id: string; latest_revision_id: string };
+  const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example/held:${tag}` } });
+  const { id } = await service.ask<Made>('POST', '/v2/deployments', key, { ...newDeployment('held'), ...image(1) });
+  const baselines = ['active', { experiment_id: second }, { branch: 'main' }];
+  const gates = baselines.map((baseline, index) => newGate(`gate ${index}`, dataset_id!, baseline));
+  await service.ask('PUT', `/v2/deployments/${id}/gates`, key, { gates });
+  const patched = await service.ask<Made>('PATCH', `/v2/deployments/${id}`, key, image(2));
+  const revision_id = patched.latest_revision_id;
+  await service.holds(id, revision_id);
+  await askUntil(async () => {
+    const { status, text } = await service.send('GET', `/v2/deployments/${id}/revisions/${revision_id}/verdict`, key);
+    return status === 200 && !text.includes('"looked_at":null') ? status : undefined;
+  });
+  return { deployment_id: id, revision_id };
 }
 
 /** Another experiment on the dataset, to compare the first one with. */
