@@ -10,6 +10,8 @@ export const EXIT = {
   notFound: 5,
   /** Nothing wrong was found, but not everything could be checked. */
   unchecked: 6,
+  /** A revision waits for evidence: its gates hold it. */
+  held: 7,
   /** `deployments run`: the command did not run, was ended, or its end is not known. Few programs end with this code. */
   notRun: 125,
   interrupted: 130,

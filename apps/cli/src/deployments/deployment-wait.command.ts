@@ -2,6 +2,8 @@ import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { EXIT, Failure, Usage } from '../failure';
+import { clean } from '../output/text';
+import { heldBecause } from './deployment-gates.commands';
 import { findDeployment, revisionId } from '../api/lookups';
 import type { Revision } from '../api/records';
 import { reaches } from '../table/group';
@@ -21,7 +23,7 @@ export function addWait(group: Command): void {
   const wait = group
     .command('wait')
     .description(
-      'wait until a revision is deployed (exit code 0), has failed (1) or --timeout is over (3; 600 seconds)',
+      'wait until a revision is deployed (exit code 0), has failed (1), is held by its gates (7), or --timeout is over (3; 600 seconds)',
     )
     .argument('<deployment>', 'id or name')
     .option('--revision <id>', 'which one (default: the latest)');
@@ -75,6 +77,8 @@ async function rolledOut(
     tell(`Revision ${id}: ${status}`);
     told = status;
     if (hasEnded(status)) return revision;
+    const reasons = status === 'AWAITING_DEPLOY' ? await heldBecause(api, path) : undefined;
+    if (reasons) throw new Failure(`Revision ${id} is held by its gates: ${clean(reasons.join(' '))}`, EXIT.held);
     if (Date.now() >= deadline) throw late();
   }
 }

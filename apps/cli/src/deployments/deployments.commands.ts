@@ -6,6 +6,7 @@ import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
 import { addControl } from './deployment-control.command';
 import { addDelete } from './deployment-delete.command';
+import { addGates } from './deployment-gates.commands';
 import { addHealth } from './deployment-health.command';
 import { addMetrics } from './deployment-metrics.command';
 import { addOpen } from './deployment-open.command';
@@ -56,6 +57,7 @@ export function addDeployments(all: Command): void {
   addDeploymentDiff(group);
   addWait(group);
   addHealth(group);
+  addGates(group);
   addMetrics(group);
   addOpen(group);
   addControl(group);

@@ -77,7 +77,8 @@ it('holds a revision until evidence promotes it', async () => {
   const second = await revise(id, 2);
   const { json } = await saying(id, second, 'No experiment on the dataset names the revision.');
   expect(json).toMatchObject({ held: true, outcome: 'hold', look: 0 });
-  expect(await statusOf(id, second)).toBe('AWAITING_DEPLOY');
+  const { json: waited } = await ask('GET', `/v2/deployments/${id}/revisions/${second}/wait?timeout=60`);
+  expect(waited.status).toBe('AWAITING_DEPLOY');
   const { json: health } = await ask('GET', `/v2/deployments/${id}/health`);
   expect(health.latest_revision.reason).toMatch(/^It is held by its gates until /);
   expect(health.standing).toEqual({ text: 'Live, v1; v2 is held by its gates', tone: 'ok' });

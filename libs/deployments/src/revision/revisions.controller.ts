@@ -96,14 +96,14 @@ export class RevisionsController implements OnModuleDestroy {
     @Path(revisionPath) path: Infer<typeof revisionPath>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const stored = await this.stored(context, path.deployment_id, path.revision_id);
-    return unlessKnown(reply, spelled(context, revisionRecord(stored)));
+    const { revision } = await this.seen(context, path.deployment_id, path.revision_id);
+    return unlessKnown(reply, spelled(context, revisionRecord(revision)));
   }
 
-  /** Answers when the revision has ended, or after `timeout` seconds with the status it then has. */
+  /** Answers when the revision has ended or its gates hold it, or after `timeout` seconds with the status it then has. */
   @Get(':revision_id/wait')
   @Scope('read', { load: 'wait', views: [DEPLOYMENTS_VIEW] })
-  @Describe({ summary: 'Wait until a revision has ended' })
+  @Describe({ summary: 'Wait until a revision has ended, or its gates hold it' })
   @Answers({ 200: revision })
   async wait(
     @Context() context: CommandContext,
@@ -113,10 +113,10 @@ export class RevisionsController implements OnModuleDestroy {
   ) {
     const deadline = Date.now() + query.timeout * 1000;
     for (;;) {
-      const revision = await this.stored(context, path.deployment_id, path.revision_id);
+      const { revision, isHeld } = await this.seen(context, path.deployment_id, path.revision_id);
       const left = deadline - Date.now();
       const { signal } = this.stopping;
-      if (hasEnded(revision.status) || left <= 0 || signal.aborted || reply.raw.destroyed) {
+      if (hasEnded(revision.status) || isHeld || left <= 0 || signal.aborted || reply.raw.destroyed) {
         return spelled(context, revisionRecord(revision));
       }
       await pause(Math.min(left, LOOK_MS), undefined, { signal }).catch(() => undefined);
@@ -181,10 +181,10 @@ export class RevisionsController implements OnModuleDestroy {
     return { from: from.id, to: to.id, changes: difference(from, to) };
   }
 
-  private async stored(context: CommandContext, id: string, revisionId: string) {
-    await this.commands.find(context.tenantId, id);
+  private async seen(context: CommandContext, id: string, revisionId: string) {
+    const { state } = await this.commands.find(context.tenantId, id);
     const revision = await this.queries.revision(id, revisionId);
     if (!revision) throw new RevisionNotFound(revisionId);
-    return revision;
+    return { revision, isHeld: state.held?.id === revisionId };
   }
 }

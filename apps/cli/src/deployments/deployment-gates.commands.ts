@@ -1,0 +1,127 @@
+import type { Command } from 'commander';
+import { type Api, reasonHeader } from '../api/api';
+import { does } from '../api/context';
+import { deploymentId, findDeployment, revisionId } from '../api/lookups';
+import type { Revision } from '../api/records';
+import { Refusal, Usage } from '../failure';
+import { examples } from '../output/help';
+import { clean, when } from '../output/text';
+import { addLines, reaches } from '../table/group';
+
+const ONE = '/v2/deployments/{deployment_id}';
+
+interface Criterion {
+  readonly of: string;
+  readonly limit: string;
+  readonly threshold: number;
+  readonly outcome: string;
+  readonly rows: number;
+  readonly mean: number | null;
+  readonly lower: number | null;
+  readonly upper: number | null;
+}
+
+interface Verdict {
+  readonly held: boolean;
+  readonly until: string | null;
+  readonly outcome: string;
+  readonly reasons: readonly string[];
+  readonly look: number;
+  readonly gates: readonly { readonly gate: string; readonly criteria: readonly Criterion[] }[];
+  readonly experiments: readonly { readonly name: string; readonly role: string; readonly actor: string | null }[];
+}
+
+/** The gates of a deployment, what they have found about a revision, and letting one through. */
+export function addGates(group: Command): void {
+  addLines(group, {
+    gates: { route: `GET ${ONE}/gates`, example: 'support-agent' },
+    'set-gates': { route: `PUT ${ONE}/gates`, example: 'support-agent --file gates.json' },
+  });
+  addVerdict(group);
+  addOverride(group);
+}
+
+function addVerdict(group: Command): void {
+  const verdict = group
+    .command('verdict')
+    .description('show what the gates of a revision have found')
+    .argument('<deployment>', 'id or name')
+    .argument('[revision]', 'its id (default: the latest)');
+  examples(verdict, 'deployments verdict support-agent');
+  reaches(verdict, `GET ${ONE}/revisions/{revision_id}/verdict`);
+  does(verdict, async ({ api, out }, [name, revision]) => {
+    const { id, which } = await named(api, name!, revision);
+    const text = await api.read(`/v2/deployments/${id}/revisions/${which}/verdict`);
+    if (out.json) return out.text(text);
+    const { outcome, held, until, look, reasons, gates, experiments } = JSON.parse(text) as Verdict;
+    out.facts([
+      ['revision', which],
+      ['outcome', out.paint('bold', outcome)],
+      ['waits until', held ? when(until) : undefined],
+      ['looks', String(look)],
+      ...reasons.map((reason, at): [string, string] => [at === 0 ? 'reason' : '', clean(reason)]),
+    ]);
+    const criteria = gates.flatMap((one) => one.criteria.map((criterion) => ({ gate: one.gate, ...criterion })));
+    if (criteria.length > 0) {
+      out.line();
+      out.table(
+        [
+          ...[{ title: 'GATE', flexible: true }, { title: 'OF', flexible: true }, { title: 'OUTCOME' }],
+          ...['LIMIT', 'MEAN', 'LOWER', 'UPPER', 'ROWS'].map((title) => ({ title, right: true })),
+        ],
+        criteria.map((one) => [
+          ...[clean(one.gate), clean(one.of), one.outcome],
+          ...[one.threshold, one.mean, one.lower, one.upper].map(shown),
+          String(one.rows),
+        ]),
+      );
+    }
+    if (experiments.length === 0) return;
+    out.line();
+    out.table(
+      [{ title: 'EXPERIMENT', flexible: true }, { title: 'ROLE' }, { title: 'MADE WITH KEY' }],
+      experiments.map((one) => [clean(one.name), one.role, clean(one.actor ?? '-')]),
+    );
+  });
+}
+
+function addOverride(group: Command): void {
+  const override = group
+    .command('override')
+    .description('deploy a revision whatever its gates say; needs a key with the scope admin')
+    .argument('<deployment>', 'id or name')
+    .argument('[revision]', 'its id (default: the latest)')
+    .requiredOption('--reason <text>', 'why, for the history');
+  examples(override, "deployments override support-agent --reason 'the judge was wrong'");
+  reaches(override, `POST ${ONE}/revisions/{revision_id}/override`);
+  does<{ reason: string }>(override, async ({ api, out }, [name, revision], { reason }) => {
+    const { id, which } = await named(api, name!, revision);
+    const path = `/v2/deployments/${id}/revisions/${which}/override`;
+    const { text } = await api.command({ method: 'POST', path, body: '{}', headers: reasonHeader(reason) });
+    if (out.json) out.text(text);
+    else out.line(`Revision ${which}: ${(JSON.parse(text) as Revision).status}; its gates are overridden.`);
+  });
+}
+
+async function named(api: Api, name: string, revision: string | undefined) {
+  if (revision !== undefined) return { id: await deploymentId(api, name), which: revisionId(revision) };
+  const { id, latest_revision_id } = await findDeployment(api, name);
+  if (latest_revision_id === null) throw new Usage(`${name} has no revision.`);
+  return { id, which: latest_revision_id };
+}
+
+function shown(value: number | null): string {
+  return value === null ? '-' : String(Number(value.toPrecision(3)));
+}
+
+/** The reasons why gates hold a revision; undefined when they do not. */
+export async function heldBecause(api: Api, path: string): Promise<readonly string[] | undefined> {
+  try {
+    const { held, reasons } = await api.get<Verdict>(`${path}/verdict`);
+    return held ? reasons : undefined;
+  } catch (error) {
+    // Nothing holds it, or the server is of a version without gates.
+    if (error instanceof Refusal && error.status === 404) return undefined;
+    throw error;
+  }
+}
