@@ -158,7 +158,19 @@ it('that was stopped is READY again when its executor can be reached again', asy
       (status) => status === expected,
     );
   await last('UNKNOWN');
-  await service.interrupt(id, unbuilt);
+  // The revision ends while the executor is being prepared for it.
+  let prepared = false;
+  executor.prepares = async () => {
+    if (prepared) return;
+    prepared = true;
+    const noted = async () => {
+      const { rows } = await service.database.pool.query<{ noted: string }>('select noted from rollout_duties');
+      return Number(rows[0]?.noted);
+    };
+    const before = await noted();
+    await service.interrupt(id, unbuilt);
+    await until(noted, (now) => now > before);
+  };
   await last('READY');
   expect(actions()).toEqual(['stop']);
 });

@@ -70,7 +70,7 @@ export class RolloutRunner extends QueueWorker {
     const deploymentId = lease.item.id;
     await lease.see();
     const { state: target, version } = await this.reports.knownTarget(deploymentId, lease.noted);
-    const { task, host } = await this.taskOf(lease, target, isPrepared ? READY : undefined);
+    const { task, host } = await this.nextTaskOf(lease, target, isPrepared);
     if (!target || task.kind === 'nothing') return 'nothing';
     // What is removed is removed in any case.
     const mayGoOn = async () =>
@@ -88,6 +88,14 @@ export class RolloutRunner extends QueueWorker {
         this.doTask(task, { target, version, host }, { signal, waits: () => this.leavePlace(lease, target.tenantId) }),
       async (noted) => (await mayGoOn()) && same(task, await this.nextOf(deploymentId, noted)),
     );
+  }
+
+  /** The next task. What was prepared for a revision that has ended meanwhile is still said to be ready. */
+  private async nextTaskOf(lease: Lease, target: Target, isPrepared: boolean): Promise<{ task: Task; host: Host }> {
+    const next = await this.taskOf(lease, target, isPrepared ? READY : undefined);
+    if (!isPrepared || next.task.kind !== 'nothing') return next;
+    const unsaid = await this.taskOf(lease, target);
+    return unsaid.task.kind === 'prepare' && !unsaid.task.mayRun ? unsaid : next;
   }
 
   /**
