@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { json } from 'node:stream/consumers';
 import { join } from 'node:path';
 
@@ -38,8 +39,10 @@ export class BenchServer {
     const env = { ...process.env, ...settings, ...stores, PORT: String(port) };
     const child = spawn(process.execPath, [...process.execArgv, ...FLAGS, join(checkout, ENTRY)], {
       env: { ...env, FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'error', EXECUTOR: 'record' },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
+    // Its greeting tells nothing about a figure; an error in its log does.
+    createInterface({ input: child.stdout }).on('line', (line) => line.startsWith('{') && console.error(line));
     const server = new BenchServer(`http://127.0.0.1:${port}`, child);
     for (;;) {
       if (child.exitCode !== null) throw new Error(`The server ended with code ${child.exitCode}.`);

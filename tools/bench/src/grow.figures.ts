@@ -17,35 +17,37 @@ const LIST_MS = 100;
 const CLIENTS = 4;
 const SECONDS = 5;
 
-/** Lists, batches and deletions where one project, one experiment or single texts are large. */
-export async function growFigures(database: string, folder: string): Promise<Figure[]> {
+/** Reports lists, batches and deletions where one project, one experiment or single texts are large, each when it is known. */
+export async function growFigures(
+  database: string,
+  folder: string,
+  report: (figures: Figure | Figure[]) => void,
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const server = await BenchServer.start(database, folder);
-  const figures: Figure[] = [];
   try {
     const one = await project(server, 'large');
     const small = await send(server, 'small', SECONDS, CLIENTS);
     await psql(database, ...fill(one, RUNS), 'vacuum analyze runs');
     const name = `a project of ${shown(RUNS)} runs`;
-    figures.push(await recounted(server, database, one, name));
+    report(await recounted(server, database, one, name));
     for (const [list, query] of Object.entries(lists()))
-      figures.push(await times(server, `${name}: ${list}`, `/v1/projects/${one}/traces${query}`));
-    figures.push(await times(server, `${name}: all projects with their counts`, '/v1/projects'));
+      report(await times(server, `${name}: ${list}`, `/v1/projects/${one}/traces${query}`));
+    report(await times(server, `${name}: all projects with their counts`, '/v1/projects'));
     const large = await send(server, 'large', SECONDS, CLIENTS);
     await Promise.all(large.last.map((id) => readable(server, id)));
-    figures.push({
+    report({
       name: `${name}: a further batch of 32 runs, against one of a small project`,
       value: median(large.times) / median(small.times),
       unit: '',
       detail: `medians ${shown(median(large.times))} and ${shown(median(small.times))} ms, ${CLIENTS} clients`,
     });
-    figures.push(...(await deletion(server, database, one)));
-    figures.push(...(await largeExperiment(server)));
-    figures.push(...(await largeTexts(server)));
+    report(await deletion(server, database, one));
+    report(await largeExperiment(server));
+    report(await largeTexts(server));
   } finally {
     await server.stop();
   }
-  return figures;
 }
 
 /** Makes a project by sending it a run; returns its id. */

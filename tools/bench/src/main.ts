@@ -78,7 +78,7 @@ async function measure(folder: string, groups: readonly string[], report: Report
     };
     if (wanted('disk')) report(await diskFigures(await emptyDatabase('bench_disk'), join(folder, 'disk')));
     if (wanted('live')) report(await liveFigures(emptyDatabase, folder));
-    if (groups.includes(LARGE)) report(await growFigures(await emptyDatabase('bench_grow'), join(folder, 'grow')));
+    if (groups.includes(LARGE)) await growFigures(await emptyDatabase('bench_grow'), join(folder, 'grow'), report);
     if (wanted('calls')) {
       const databases = {
         postgres: await emptyDatabase('bench_calls'),
