@@ -434,16 +434,16 @@ it('a lease that was not given back counts as a failure, because its process has
   const [dead, living] = [1, 60_000].map((lease) => new RolloutQueue(pool, new RolloutsOptions({ lease })));
   const id = uuid();
   await dead!.note(id, 7);
-  expect(await dead!.claim(1)).toEqual([{ id, noted: 7n, failures: 0 }]);
+  expect(await dead!.claim(1)).toEqual([{ id, tenant: null, noted: 7n, failures: 0 }]);
   const claimed = await until(
     () => living!.claim(1),
     ({ length }) => length === 1,
   );
-  expect(claimed).toEqual([{ id, noted: 7n, failures: 1 }]);
+  expect(claimed).toEqual([{ id, tenant: null, noted: 7n, failures: 1 }]);
   await living!.note(id, 7);
   await living!.note(id, 12);
   await living!.again(claimed[0]!);
-  expect(await living!.claim(1)).toEqual([{ id, noted: 12n, failures: 0 }]);
+  expect(await living!.claim(1)).toEqual([{ id, tenant: null, noted: 12n, failures: 0 }]);
 });
 
 it('only the process that holds a deployment gives the place of its rollout away', async () => {

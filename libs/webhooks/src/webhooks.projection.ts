@@ -72,7 +72,7 @@ export class WebhooksView implements Projection {
     const state = await applyToRow(event, tx);
     if (!state) return;
     if (state.removed) return this.targets.remove(state.id, tx);
-    if (state.disabled) await this.fanOut.giveUp(state.id, event.time, tx);
+    if (state.disabled) await this.fanOut.giveUp(state, event.time, tx);
     await this.targets.keep(state, renews(event), tx);
   }
 }

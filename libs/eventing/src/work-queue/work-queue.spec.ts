@@ -73,7 +73,9 @@ it('a lease ends with its worker, and leaves nothing with the signal of that whe
   const queue = new Parcels(database.pool);
   const stopping = new AbortController();
   const combined = jest.spyOn(AbortSignal, 'any');
-  const [ended, open] = ['a1', 'a2'].map((id) => new Lease({ id, noted: 1n, failures: 0 }, queue, stopping.signal));
+  const [ended, open] = ['a1', 'a2'].map(
+    (id) => new Lease({ id, tenant: 'a', noted: 1n, failures: 0 }, queue, stopping.signal),
+  );
   ended!.end();
   expect(combined).not.toHaveBeenCalled();
   combined.mockRestore();
@@ -91,7 +93,7 @@ it('keeps an item for which more was noted while it was worked on', async () => 
   await queue.note(['a1', 'a']);
   await queue.finish(item!);
   const [again] = await queue.claim(1);
-  expect(again).toEqual({ id: 'a1', noted: 2n, failures: 0 });
+  expect(again).toEqual({ id: 'a1', tenant: 'a', noted: 2n, failures: 0 });
   await queue.finish(again!);
   expect((await database.pool.query('select from parcels')).rowCount).toBe(0);
 });

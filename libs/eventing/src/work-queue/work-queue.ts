@@ -25,6 +25,8 @@ interface QueueTable {
 
 export interface WorkItem {
   readonly id: string;
+  /** The workspace; null for items of early versions. */
+  readonly tenant: string | null;
   /** Grows with everything that is noted for the item. */
   readonly noted: bigint;
   /** Number of times in a row that the item was postponed; a queue may count leases that were not given back as well. */
@@ -53,7 +55,7 @@ export abstract class WorkQueue {
   /** Leases up to `most` items that are due, those of the workspaces with the fewest leases first. */
   async claim(most: number): Promise<WorkItem[]> {
     const { table, key, lease, mostOfTenant, counted, begins, eligible = 'true', now } = this.settings;
-    const { rows } = await this.pool.query<{ id: string; noted: string; failures: number }>({
+    const { rows } = await this.pool.query<Omit<WorkItem, 'noted'> & { noted: string }>({
       name: `claim ${table}`,
       text: `with leased as (select tenant_id, count(*) as places from ${table}
           where leased_until >= now() and ${counted} group by tenant_id),
@@ -67,7 +69,7 @@ export abstract class WorkQueue {
           select q.${key} from ${table} q join waiting using (${key})
           where place <= $4 and q.due_at <= coalesce($5, now()) and (q.leased_until is null or q.leased_until < now())
           order by place, waiting.due_at limit $2 for update of q skip locked)
-        returning ${key} as id, noted, failures`,
+        returning ${key} as id, tenant_id as tenant, noted, failures`,
       values: [this.holder, most, lease, mostOfTenant, now && new Date(now())],
     });
     return rows.map((row) => ({ ...row, noted: BigInt(row.noted) }));

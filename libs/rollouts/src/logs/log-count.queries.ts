@@ -31,7 +31,8 @@ export class LogCountQueries {
       name: `count log lines${revision_id ? ' of a revision' : ''}`,
       text: `with lines as (
           select logged_at, level from rollout_logs
-          where deployment_id = $1 and phase = $2 ${revision_id ? 'and revision_id = $5' : ''}
+          where deployment_id = $1 and phase = $2 and (tenant_id = $5 or tenant_id is null)
+            ${revision_id ? 'and revision_id = $6' : ''}
           order by id desc limit $4
         ), span as (select min(logged_at) as first, max(logged_at) as last from lines)
         select first, last, bin, count(*)::int as lines, count(*) filter (where level = 'WARNING')::int as warnings,
@@ -40,7 +41,7 @@ export class LogCountQueries {
           extract(epoch from logged_at - first) / nullif(extract(epoch from last - first), 0) * $3
         ), 0)::int) as bin
         group by first, last, bin order by bin`,
-      values: [deploymentId, phase, bins, MOST_LINES, ...(revision_id ? [revision_id] : [])],
+      values: [deploymentId, phase, bins, MOST_LINES, tenantId, ...(revision_id ? [revision_id] : [])],
     });
     const found = rows.map(({ bin, lines, warnings, errors }) => ({ bin, lines, warnings, errors }));
     return countsOf(found, rows[0]?.first.getTime(), rows[0]?.last.getTime(), bins);

@@ -34,9 +34,9 @@ export class LogQueries {
    */
   async page(tenantId: string, which: WhichLog, { order, limit, ...query }: LogQuery) {
     await this.check(tenantId, which);
-    const values: unknown[] = [which.deployment_id, which.phase];
+    const values: unknown[] = [which.deployment_id, which.phase, tenantId];
     const bind = (value: unknown) => `$${values.push(value)}`;
-    const conditions = ['deployment_id = $1', 'phase = $2'];
+    const conditions = ['deployment_id = $1', 'phase = $2', '(tenant_id = $3 or tenant_id is null)'];
     if (which.revision_id) conditions.push(`revision_id = ${bind(which.revision_id)}`);
     if (query.offset !== undefined) conditions.push(`id ${order === 'asc' ? '>' : '<'} ${bind(query.offset)}::bigint`);
     if (query.level) conditions.push(`level = ${bind(query.level)}`);

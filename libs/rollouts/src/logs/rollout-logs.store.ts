@@ -29,8 +29,9 @@ export class RolloutLogs {
   }
 
   /** Forgets all logs of a deployment. */
-  async remove(deploymentId: string): Promise<void> {
-    await this.pool.query('delete from rollout_logs where deployment_id = $1', [deploymentId]);
+  async remove(tenantId: string, deploymentId: string): Promise<void> {
+    const text = 'delete from rollout_logs where deployment_id = $1 and (tenant_id = $2 or tenant_id is null)';
+    await this.pool.query(text, [deploymentId, tenantId]);
   }
 }
 

@@ -64,7 +64,7 @@ export class RolloutAttempts {
   async remove(seen: Seen, hold: Hold): Promise<void> {
     const { target } = seen;
     await this.beside(seen, hold, (assignment, step) => this.executor.remove(assignment, step));
-    await this.logs.remove(target.id);
+    await this.logs.remove(target.tenantId, target.id);
     await this.metrics.remove(target.tenantId, target.id);
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'REMOVED' });
   }

@@ -25,7 +25,11 @@ export class DeliveriesController {
   @HttpCode(202)
   async test(@Context() context: CommandContext, @Path(webhookPath) { webhook_id: id }: Infer<typeof webhookPath>) {
     await this.webhooks.find(context.tenantId, id);
-    return this.queries.find(id, await this.deliveries.addTest(id, context.command?.idFor('delivery')));
+    return this.queries.find(
+      context.tenantId,
+      id,
+      await this.deliveries.addTest(id, context.command?.idFor('delivery')),
+    );
   }
 
   @Get('deliveries')
@@ -41,7 +45,7 @@ export class DeliveriesController {
     @Query(deliveriesQuery) query: Infer<typeof deliveriesQuery>,
   ) {
     await this.webhooks.find(context.tenantId, path.webhook_id);
-    return this.queries.list(path.webhook_id, query);
+    return this.queries.list(context.tenantId, path.webhook_id, query);
   }
 
   @Get('deliveries/:delivery_id')
@@ -53,7 +57,7 @@ export class DeliveriesController {
     @Path(deliveryPath) { webhook_id, delivery_id }: Infer<typeof deliveryPath>,
   ) {
     await this.webhooks.find(context.tenantId, webhook_id);
-    return this.queries.find(webhook_id, delivery_id);
+    return this.queries.find(context.tenantId, webhook_id, delivery_id);
   }
 
   @Post('deliveries/:delivery_id/redeliver')
@@ -67,8 +71,8 @@ export class DeliveriesController {
     @Path(deliveryPath) { webhook_id, delivery_id }: Infer<typeof deliveryPath>,
   ) {
     await this.webhooks.find(context.tenantId, webhook_id);
-    await this.queries.find(webhook_id, delivery_id);
+    await this.queries.find(context.tenantId, webhook_id, delivery_id);
     await this.deliveries.redeliver(webhook_id, delivery_id);
-    return this.queries.find(webhook_id, delivery_id);
+    return this.queries.find(context.tenantId, webhook_id, delivery_id);
   }
 }

@@ -3,8 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
 import { DeliveryBounds } from './delivery-bounds.store';
+import { ofWorkspace } from './delivery.queries';
 import { subscribes } from '../webhook/event-types';
 import { publicEvent } from '../webhook/public-event';
+import type { Webhook } from '../webhook/webhook';
 import { WebhooksOptions } from '../webhook/webhooks.options';
 
 interface Subscriber {
@@ -38,11 +40,11 @@ export class DeliveryFanOut {
     const deliveries = subscribers.length === 0 ? [] : recent.flatMap((event) => deliveriesOf(event, subscribers));
     if (deliveries.length === 0) return [];
     const column = (name: keyof (typeof deliveries)[number]) => deliveries.map((delivery) => delivery[name]);
-    const { rows } = await tx.query<{ webhook_id: string }>(
+    const { rows } = await tx.query<{ webhook_id: string; tenant_id: string }>(
       `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, tenant_id, due_at)
        select *, $8::timestamptz
        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::uuid[])
-       on conflict (webhook_id, message_id) do nothing returning webhook_id`,
+       on conflict do nothing returning webhook_id, tenant_id`,
       [
         column('id'),
         column('webhook'),
@@ -54,16 +56,16 @@ export class DeliveryFanOut {
         new Date(this.options.now()),
       ],
     );
-    const ids = rows.map(({ webhook_id }) => webhook_id);
-    await this.bounds.keep(ids, tx);
-    return ids;
+    await this.bounds.keep(rows, tx);
+    return rows.map(({ webhook_id }) => webhook_id);
   }
 
   /** Gives up the waiting deliveries of a disabled webhook. */
-  async giveUp(webhookId: string, time: string, tx: PoolClient): Promise<void> {
+  async giveUp({ id, tenant_id }: Pick<Webhook, 'id' | 'tenant_id'>, time: string, tx: PoolClient): Promise<void> {
     await tx.query(
-      `update webhook_deliveries set status = 'failed', finished_at = $2 where webhook_id = $1 and status = 'pending'`,
-      [webhookId, time],
+      `update webhook_deliveries set status = 'failed', finished_at = $2
+       where webhook_id = $1 and ${ofWorkspace('$3')} and status = 'pending'`,
+      [id, time, tenant_id],
     );
   }
 }

@@ -38,29 +38,34 @@ const COLUMNS = 'id, message_id, event_type, created_at, status, due_at, attempt
 /** Number of attempts of a delivery that are stored and shown, the newest ones. */
 export const MOST_ATTEMPTS = 100;
 
+/** SQL: that a delivery is one of a workspace; those of before have none until it is filled in. */
+export function ofWorkspace(parameter: string, prefix = ''): string {
+  return `(${prefix}tenant_id = ${parameter} or ${prefix}tenant_id is null)`;
+}
+
 /** Reads the log of deliveries. */
 @Injectable()
 export class DeliveryQueries {
   constructor(private readonly pool: Pool) {}
 
   /** Returns a page of a webhook's deliveries, the newest first. `next_cursor` is null on the last page. */
-  async list(webhookId: string, { limit, cursor, status, event_type }: DeliveryPage) {
+  async list(tenantId: string, webhookId: string, { limit, cursor, status, event_type }: DeliveryPage) {
     const { rows } = await this.pool.query<Row>(
       `select ${COLUMNS} from webhook_deliveries
-       where webhook_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or status = $3)
+       where webhook_id = $1 and ${ofWorkspace('$6')} and ($2::uuid is null or id < $2) and ($3::text is null or status = $3)
          and ($4::text is null or event_type = $4)
        order by id desc limit $5`,
-      [webhookId, cursor ?? null, status ?? null, event_type ?? null, limit + 1],
+      [webhookId, cursor ?? null, status ?? null, event_type ?? null, limit + 1, tenantId],
     );
     const shown = rows.slice(0, limit);
     return { resources: shown.map(deliveryRecord), next_cursor: rows.length > limit ? shown.at(-1)!.id : null };
   }
 
   /** Returns one delivery with its payload and its attempts, the newest first. @throws DeliveryNotFound */
-  async find(webhookId: string, id: string) {
+  async find(tenantId: string, webhookId: string, id: string) {
     const { rows } = await this.pool.query<Row>(
-      `select ${COLUMNS}, body from webhook_deliveries where id = $2 and webhook_id = $1`,
-      [webhookId, id],
+      `select ${COLUMNS}, body from webhook_deliveries where id = $2 and webhook_id = $1 and ${ofWorkspace('$3')}`,
+      [webhookId, id, tenantId],
     );
     const delivery = rows[0];
     if (!delivery) throw new DeliveryNotFound(id);

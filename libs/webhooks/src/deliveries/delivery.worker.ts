@@ -18,6 +18,7 @@ const HOPELESS = 5 * 24 * 3_600_000;
 
 /** The turn of one target, which its lanes share. */
 interface Turn {
+  readonly tenant: string | null;
   readonly due: string[];
   readonly until: number;
   /** True when nothing more is sent because the target fails. */
@@ -55,8 +56,8 @@ export class DeliveryWorker extends QueueWorker {
   /** Takes the turn of one target. */
   protected async work({ item: target }: Lease): Promise<void> {
     try {
-      const due = await this.deliveries.due(target.id, TURN_MOST);
-      const turn: Turn = { due, until: Date.now() + TURN_MS, rests: false };
+      const due = await this.deliveries.due(target, TURN_MOST);
+      const turn: Turn = { tenant: target.tenant, due, until: Date.now() + TURN_MS, rests: false };
       const lanes = Array.from({ length: this.options.lanes }, () => this.lane(turn));
       const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected');
       if (failed && !this.breakingOff.signal.aborted) throw (failed as PromiseRejectedResult).reason;
@@ -72,7 +73,7 @@ export class DeliveryWorker extends QueueWorker {
     while (!this.stopping.signal.aborted && !turn.rests && Date.now() < turn.until) {
       const id = turn.due.shift();
       if (id === undefined) return;
-      const delivery = await this.deliveries.find(id);
+      const delivery = await this.deliveries.find(turn.tenant, id);
       if (delivery && !turn.rests) turn.rests = await this.send(delivery);
     }
   }
@@ -82,7 +83,7 @@ export class DeliveryWorker extends QueueWorker {
     const attempt = await this.attempts.make(due, this.breakingOff.signal);
     const tries = { count: (due.tries?.count ?? 0) + 1, startedAt: due.tries?.startedAt ?? attempt.at };
     const outcome = judge(attempt, tries, Math.random());
-    await this.deliveries.record(due.id, attempt, tries, outcome);
+    await this.deliveries.record(due, attempt, tries, outcome);
     const { id, url } = due.webhook;
     if (outcome.status === 'delivered') {
       await this.targets.noteSuccess(id);

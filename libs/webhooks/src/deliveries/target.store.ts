@@ -1,6 +1,7 @@
 import { type WorkItem, WorkQueue } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
+import { ofWorkspace } from './delivery.queries';
 import { WebhooksOptions } from '../webhook/webhooks.options';
 
 /** The health of a target. Times are ISO 8601; null while its attempts succeed. */
@@ -85,13 +86,13 @@ export class TargetStore extends WorkQueue {
   }
 
   /** Gives a target back, behind all others that wait when something is due already or has been noted since. */
-  finish({ id, noted }: WorkItem): Promise<void> {
+  finish({ id, tenant, noted }: WorkItem): Promise<void> {
     return this.giveBack(
       id,
       `due_at = case when removed then null when noted <> $3 then greatest($4::timestamptz, rests_until) else
          (select case when min(d.due_at) is not null then greatest(min(d.due_at), $4, rests_until) end
-          from webhook_deliveries d where webhook_id = $1 and status = 'pending') end`,
-      [noted.toString(), this.now()],
+          from webhook_deliveries d where webhook_id = $1 and ${ofWorkspace('$5')} and status = 'pending') end`,
+      [noted.toString(), this.now(), tenant],
     );
   }
 

@@ -1,4 +1,5 @@
 import { transaction } from '@fairlead/postgres';
+import type { WorkItem } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
@@ -6,7 +7,7 @@ import { DeliveryBounds } from './delivery-bounds.store';
 import { DeliveryNotFound } from './delivery.errors';
 import { WebhookDisabledNow } from '../webhook/webhook.errors';
 import { TEST_TYPE } from '../webhook/event-types';
-import { MOST_ATTEMPTS } from './delivery.queries';
+import { MOST_ATTEMPTS, ofWorkspace } from './delivery.queries';
 import type { Attempt, Outcome, Tries } from './retry-schedule';
 import { TargetStore } from './target.store';
 import type { Webhook } from '../webhook/webhook';
@@ -43,24 +44,25 @@ export class WebhookDeliveryStore {
   ) {}
 
   /** Returns the ids of a webhook's due deliveries, the longest due first. */
-  async due(webhookId: string, most: number): Promise<string[]> {
+  async due({ id, tenant }: Pick<WorkItem, 'id' | 'tenant'>, most: number): Promise<string[]> {
     const { rows } = await this.pool.query<{ id: string }>({
       name: 'due webhook deliveries',
-      text: `select id from webhook_deliveries where webhook_id = $1 and status = 'pending' and due_at <= $2
+      text: `select id from webhook_deliveries
+        where webhook_id = $1 and ${ofWorkspace('$4')} and status = 'pending' and due_at <= $2
         order by due_at, id limit $3`,
-      values: [webhookId, this.now(), most],
+      values: [id, this.now(), most, tenant],
     });
     return rows.map(({ id }) => id);
   }
 
   /** Returns a delivery; undefined when it is no longer to be sent: given up, or its webhook disabled or removed. */
-  async find(id: string): Promise<Due | undefined> {
+  async find(tenant: string | null, id: string): Promise<Due | undefined> {
     const { rows } = await this.pool.query<Row>({
       name: 'due webhook delivery',
       text: `select d.id, state, message_id, body, tries, started_at
         from webhook_deliveries d join webhooks w on w.id = webhook_id
-        where d.id = $1 and status = 'pending' and enabled`,
-      values: [id],
+        where d.id = $1 and ${ofWorkspace('$2', 'd.')} and w.tenant_id = $2 and status = 'pending' and enabled`,
+      values: [id, tenant],
     });
     const row = rows[0];
     if (!row) return undefined;
@@ -70,7 +72,7 @@ export class WebhookDeliveryStore {
   }
 
   /** Records an attempt and the new status of the delivery. A success counts even after the delivery was given up. */
-  async record(id: string, attempt: Attempt, tries: Tries, outcome: Outcome): Promise<void> {
+  async record({ id, webhook }: Due, attempt: Attempt, tries: Tries, outcome: Outcome): Promise<void> {
     const ended = new Date(attempt.at + attempt.latency);
     await this.pool.query({
       name: 'record webhook attempt',
@@ -78,7 +80,7 @@ export class WebhookDeliveryStore {
           update webhook_deliveries set attempts = attempts + 1, last_status = $2, tries = $3, started_at = $4,
             due_at = coalesce($5, due_at), finished_at = case when $6 = 'pending' then finished_at else $7 end,
             status = case when status = 'pending' or $6 = 'delivered' then $6 else status end
-          where id = $1 returning attempts),
+          where id = $1 and ${ofWorkspace('$12')} returning attempts),
         former as (
           delete from webhook_attempts using delivery where delivery_id = $1 and number <= delivery.attempts - ${MOST_ATTEMPTS})
         insert into webhook_attempts (delivery_id, number, at, latency_ms, status, response, error)
@@ -95,6 +97,7 @@ export class WebhookDeliveryStore {
         Math.round(attempt.latency),
         attempt.response,
         attempt.error,
+        webhook.tenant_id,
       ],
     });
   }
@@ -107,10 +110,10 @@ export class WebhookDeliveryStore {
       const tenant = await tenantOfEnabled(webhookId, tx);
       await tx.query(
         `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, due_at, tenant_id)
-         values ($1, $2, $3, $4, $5, $6, $6, $7) on conflict (id) do nothing`,
+         values ($1, $2, $3, $4, $5, $6, $6, $7) on conflict do nothing`,
         [id, webhookId, uuid(), TEST_TYPE, body, now, tenant],
       );
-      await this.bounds.keep([webhookId], tx);
+      await this.bounds.keep([{ webhook_id: webhookId, tenant_id: tenant }], tx);
       await this.targets.noteAsked(webhookId, tx);
     });
     this.targets.wake();
@@ -125,7 +128,7 @@ export class WebhookDeliveryStore {
       const tenant = await tenantOfEnabled(webhookId, tx);
       const { rowCount } = await tx.query(
         `update webhook_deliveries set status = 'pending', due_at = $3, tries = 0, started_at = null, finished_at = null
-         where id = $2 and webhook_id = $1 and (tenant_id = $4 or tenant_id is null)`,
+         where id = $2 and webhook_id = $1 and ${ofWorkspace('$4')}`,
         [webhookId, id, this.now(), tenant],
       );
       if (rowCount === 0) throw new DeliveryNotFound(id);

@@ -14,6 +14,8 @@ export const EXCEPTIONS: readonly (readonly [part: string, reason: string])[] = 
     'A sweep of all workspaces, once in a process.',
   ],
   ['select tenant_id as tenant, session_id as session from trace_recounts', 'A sweep of all workspaces.'],
+  ['select id from webhook_deliveries where finished_at < $1', 'A sweep of all workspaces.'],
+  ['delete from deployment_metrics where period = $1', 'A sweep of all workspaces.'],
   ['with gone as (delete from payload_drafts where touched_at', 'A sweep of all workspaces.'],
   ['select distinct tenant_id as tenant from untold_feedback', ALL],
   ['delete from untold_feedback where tenant_id = any($1::uuid[])', ALL],

@@ -2,6 +2,8 @@ import { PayloadStore } from '@fairlead/blobs';
 import { refreshRunStats, RunBatches, TraceCounts } from '@fairlead/runs';
 import { transaction } from '@fairlead/postgres';
 import { EventStore, newId } from '@fairlead/eventing';
+import { MetricsStore } from '@fairlead/rollouts';
+import { DeliveryBounds, WebhooksOptions } from '@fairlead/webhooks';
 import { Pool } from 'pg';
 import { askUntil, type RouteService } from '../route-service';
 import { fillTenant, upload } from '../tenant-things';
@@ -61,6 +63,7 @@ export async function askFurther(service: RouteService): Promise<void> {
   await askForTraces(service, key);
   await askForRefusals(service, key, session!);
   await askForFills(service, key);
+  await askForDeliveries(service, key);
   await appendWithoutRequests(service, key);
 }
 
@@ -132,6 +135,28 @@ async function askForFills(service: RouteService, key: string): Promise<void> {
   await fetch(`${service.url}${UPLOAD}?into=${id}`, { method: 'POST', headers, body: text });
   const again = { ...body, experiment_name: 'further again', results: [{ ...row!, inputs: { question: 'changed' } }] };
   await uploadOf(service, key, again);
+}
+
+/** Deliveries that are given up, and more than are kept; what was measured of a deployment. */
+async function askForDeliveries(service: RouteService, key: string): Promise<void> {
+  const pool = service.app.get(Pool);
+  const { tenant_id } = await service.ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current', key);
+  const hook = { url: `${service.outside.url}/hook`, event_types: ['dataset.deleted'] };
+  const { id: webhook_id } = await service.ask<{ id: string }>('POST', '/v1/webhooks', key, hook);
+  await service.ask('PATCH', `/v1/webhooks/${webhook_id}`, key, { enabled: false });
+  const bounds = new DeliveryBounds(new WebhooksOptions({ mostPending: 1 }));
+  await transaction(pool, (tx) => bounds.keep([{ webhook_id, tenant_id }], tx));
+  const measured = { requests: 1, errors: 0, latency: [1] };
+  const row = {
+    tenantId: tenant_id,
+    deploymentId: newId(),
+    period: 'minute' as const,
+    at: Date.now(),
+    counts: measured,
+  };
+  const metrics = new MetricsStore(pool);
+  await metrics.add([{ ...row, memoryBytes: 1, restarts: 0 }]);
+  await metrics.sweep();
 }
 
 /** Events of early versions, sweeps, and what only a fault between two steps reaches. */

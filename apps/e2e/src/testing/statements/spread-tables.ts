@@ -9,11 +9,13 @@ export const SPREAD: readonly string[] = [
   ...['awaited_feedback', 'untold_feedback', 'payload_sessions', 'payload_datasets'],
   ...['payload_chunks', 'dataset_versions', 'dataset_tags', 'run_batches', 'stored_run_batches'],
   ...['trace_counts', 'trace_recounts', 'persisted_experiments'],
+  ...['webhook_deliveries', 'rollout_logs', 'deployment_metrics'],
 ];
 
 /** Tables of which some rows have no workspace until they are filled: PostgreSQL stores these in the first partition. */
 const FILLING: ReadonlySet<string> = new Set([
   ...['payload_chunks', 'dataset_versions', 'dataset_tags', 'persisted_experiments'],
+  ...['webhook_deliveries', 'rollout_logs'],
 ]);
 
 const PARTITIONS = 4;
