@@ -82,7 +82,9 @@ export class PersistRuns implements Projection {
 
   private async persist(event: Upload): Promise<void> {
     const { state } = await load(this.store, experimentModel, event.stream);
-    if (!state || state.removed) return;
+    if (!state) return;
+    // A process may have ended between storing rows and taking them back.
+    if (state.removed) return this.forget(event);
     const number = numberOf(event);
     const statistics = (await this.persisted(event)) ?? (await this.storeRows(event, state.name));
     // Before it is recorded that the runs are there, so that it is not left out when the process ends in between.
@@ -100,11 +102,12 @@ export class PersistRuns implements Projection {
         await refreshUsage(tx, tenant!, idOf(event.stream));
       });
     }
-    if (after.state?.removed) await this.forget(tenant!, idOf(event.stream), event.data.dataset.id);
+    if (after.state?.removed) await this.forget(event);
   }
 
   /** Takes back rows of a session that was deleted while they were being stored. */
-  private async forget(tenant: string, session: string, datasetId: string): Promise<void> {
+  private async forget({ stream, data, metadata }: Upload): Promise<void> {
+    const [session, tenant, datasetId] = [idOf(stream), metadata.tenant!, data.dataset.id];
     await deleteRows(this.pool, tenant, session);
     await this.pool.query(`delete from persisted_experiments where ${NOTE}`, [session, tenant]);
     if (await this.datasets.isThere(datasetId)) return;

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { PayloadStore } from '@fairlead/blobs';
 import type { PoolClient } from 'pg';
 import { v4 as uuid, v5 } from 'uuid';
+import { Followers } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
+import { experimentId } from '../common/ids';
+import { DELETED_SESSIONS } from '../session/deleted-sessions.consumer';
 import { PersistRuns } from './persist-runs.consumer';
 import { PayloadSweeper } from './payload-sweeper.worker';
 import { startUploading } from '@fairlead/evaluation/testing';
@@ -520,6 +523,30 @@ describe('persisting again', () => {
     expect(deleted).toBe(true);
     expect(await runsOf(id)).toEqual([]);
     expect((await service.get(`/api/v1/sessions/${id}`)).status).toBe(404);
+  });
+
+  it('takes back what was stored of it after its deletion, also when the process ends before it does', async () => {
+    const payloads = service.app.get(PayloadStore, { strict: false });
+    const follower = service.app.get<PersistRuns, { forget(): Promise<void> }>(PersistRuns, { strict: false });
+    const forget = jest.spyOn(follower, 'forget').mockRejectedValueOnce(new Error('The process ends here.'));
+    const body = JSON.stringify(experiment());
+    const own = createHash('sha256').update(body).digest('hex');
+    const read = payloads.read.bind(payloads);
+    const spy = jest.spyOn(payloads, 'read').mockImplementationOnce(async (tenant, sha256) => {
+      const payload = await read(tenant, sha256);
+      expect(sha256).toBe(own);
+      await service.send('DELETE', `/api/v1/sessions/${experimentId(tenant, own, 0)}`, []);
+      await service.app
+        .get(Followers, { strict: false })
+        .passed(await service.store.head(), [DELETED_SESSIONS], 60_000);
+      return payload;
+    });
+    const { json } = await service.upload(body);
+    await until(() => Promise.resolve(forget.mock.calls.length === 2));
+    await service.settled();
+    spy.mockRestore();
+    forget.mockRestore();
+    expect(await runsOf(json.experiment.id)).toEqual([]);
   });
 });
 
