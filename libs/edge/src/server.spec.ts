@@ -194,6 +194,11 @@ describe('The server', () => {
       ['code=57P01', 503],
       ['code=ECONNREFUSED', 503],
       ['code=40001', 503],
+      ['code=25P03', 503],
+      ['code=53100', 503],
+      ['code=58030', 503],
+      ['code=XX000', 503],
+      ['code=ENOSPC', 503],
       ['message=timeout+exceeded+when+trying+to+connect', 503],
       // The time limit for reads.
       ['code=57014', 400],
@@ -207,6 +212,11 @@ describe('The server', () => {
 
   it('answers 504 where a statement of a write took too long', () => {
     expect(answerTo(Object.assign(new Error(), { code: '57014' })).problem.status).toBe(504);
+  });
+
+  it('answers 503 where there was no memory for a body, and 500 where an argument is wrong', () => {
+    expect(answerTo(new RangeError('Array buffer allocation failed')).problem.headers).toHaveProperty('retry-after');
+    expect(answerTo(new RangeError('Invalid array length')).problem.status).toBe(500);
   });
 
   it('finishes requests under way before it closes', async () => {

@@ -24,7 +24,7 @@ export async function growFigures(
   report: (figures: Figure | Figure[]) => void,
 ): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const server = await BenchServer.start(database, folder);
+  const server = await BenchServer.start(database, folder, '', { UPLOAD_MAX_BYTES: String(2 ** 30) });
   try {
     const one = await project(server, 'large');
     const small = await send(server, 'small', SECONDS, CLIENTS);

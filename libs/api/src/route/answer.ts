@@ -20,6 +20,13 @@ interface Answer {
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
+/**
+ * SQLSTATEs of a server or a transaction that cannot go on right now: no room, a session that waited too long, objects in
+ * another state, a disk that fails, a catalogue that another process changes at the same moment.
+ */
+const OF_SERVER = /^(?:53...|25P0[34]|55006|58...|XX000)$/;
+/** Codes of an operating system that is out of memory, room or files, and of an allocation that it refused. */
+const OUT_OF = /^(?:ENOMEM|ENOSPC|EMFILE|ENFILE|EAGAIN|ERR_MEMORY_ALLOCATION_FAILED)$/;
 
 /**
  * Returns the answer to any thrown value: errors that define one, errors of the framework and the database, and 500 for
@@ -48,7 +55,9 @@ function fromDatabase(error: unknown): Answer | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = errorCode(error);
   const ofSocket = 'syscall' in error && /^(?:connect|read|write)$/.test(String(error.syscall));
-  if (ofSocket || isConnectionLost(error) || /^53...$/.test(code)) return { problem: new Unavailable(), log: 'error' };
+  if (ofSocket || isConnectionLost(error) || OF_SERVER.test(code) || OUT_OF.test(code) || isOutOfMemory(error)) {
+    return { problem: new Unavailable(), log: 'error' };
+  }
   if (code === '57014' || /query read timeout/i.test(error.message)) {
     return { problem: new GatewayTimeout(), log: 'error' };
   }
@@ -60,6 +69,11 @@ function fromDatabase(error: unknown): Answer | undefined {
     return { problem: new BadRequest('A value of the request is outside the range that can be stored.'), log: 'warn' };
   }
   return undefined;
+}
+
+/** Returns whether memory for a buffer was refused; this error has no code. */
+function isOutOfMemory(error: Error): boolean {
+  return error.name === 'RangeError' && error.message === 'Array buffer allocation failed';
 }
 
 /** The parts of a request that decide the form of an error; the path is the one that controllers declare. */
