@@ -40,6 +40,7 @@ export { type FeedbackEntity } from './feedback/feedback.entity';
 export {
   applyFeedbackAdded,
   applyFeedbackAwaited,
+  deleteComparativeFeedback,
   refreshFeedbackStats,
   settleFeedback,
 } from './feedback/feedback.projection';
@@ -76,6 +77,7 @@ export { metadataOf, V2_SELECTS, type V2Select } from './run/runs-v2-json';
 export { pageV2, type Rendering, renderRowsV2, renderRunsV2 } from './run/runs-v2.queries';
 export { runInputs, runVocabulary } from './run/runs-vocabulary';
 export { itemsPage, run, runAnswerMembers, runsPage, runsPageV2, runV2 } from './run/runs.answers.schema';
+export { placeOfRun } from './run/run-lookups.queries';
 export { findRun, findRunPage, queryRuns, readRuns, type RunFilter } from './run/runs.queries';
 export { RunsModule } from './runs.module';
 export { DeletedSessions } from './session/deleted-sessions.consumer';

@@ -118,7 +118,7 @@ export function smallBody(experiment: number, rows = ROWS): Buffer {
       experiment_name: `small ${experiment} ${uuid()}`,
       dataset_name: `small ${rows}`,
       experiment_start_time: '2026-01-01T00:00:00Z',
-      experiment_end_time: '2026-01-03T00:00:00Z',
+      experiment_end_time: new Date(Date.UTC(2026, 0, 3) + rows * 1000).toISOString(),
       results,
     }),
   );

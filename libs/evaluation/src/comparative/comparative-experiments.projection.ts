@@ -1,6 +1,6 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { DatasetDeleted } from '@fairlead/datasets';
-import { insertRow, workspaceOf } from '@fairlead/runs';
+import { deleteComparativeFeedback, insertRow, workspaceOf } from '@fairlead/runs';
 import type { ComparativeExperimentEvent } from './comparative-experiment';
 
 export const comparativeExperimentsView: Projection = {
@@ -24,7 +24,7 @@ export const comparativeExperimentsView: Projection = {
         const id = idOf(event.stream);
         const tenant = await workspaceOf(tx, event, 'comparative_experiments');
         await tx.query('delete from comparative_experiments where id = $1 and tenant_id = $2', [id, tenant]);
-        await tx.query('delete from feedback where comparative_experiment_id = $1 and tenant_id = $2', [id, tenant]);
+        await deleteComparativeFeedback(tx, tenant, id);
       }
     }
   },

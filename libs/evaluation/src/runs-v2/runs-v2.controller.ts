@@ -28,6 +28,7 @@ import {
   Id,
   JSON_TEXT,
   oneOrMany,
+  placeOfRun,
   pageV2,
   pieces,
   PublicUrl,
@@ -149,11 +150,8 @@ export class RunsV2Controller {
   ): Promise<string> {
     await this.mustHaveSessions(context.tenantId, [query.project_id]);
     const { tenantId } = context;
-    const { rowCount } = await this.pool.query(
-      'select 1 from runs where id = $1 and session_id = $2 and tenant_id = $3',
-      [runId, query.project_id, tenantId],
-    );
-    if (!rowCount) throw new NotFound(`Run ID ${runId} not found.`);
+    const place = await placeOfRun(this.pool, tenantId, runId);
+    if (place?.session_id !== query.project_id) throw new NotFound(`Run ID ${runId} not found.`);
     return (await renderRunsV2(this.rendering(context, query.selects), [runId]))[0] ?? '{}';
   }
 

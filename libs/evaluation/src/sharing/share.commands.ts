@@ -5,7 +5,7 @@ import { BadRequest, HttpProblem, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { EXPERIMENTS_VIEW, isoTime, ofSession } from '@fairlead/runs';
+import { EXPERIMENTS_VIEW, found, placeOfRun } from '@fairlead/runs';
 import { beginShare, endShare, type Share, type ShareEvent, type ShareLink, shareModel } from './share';
 import { DIGESTS, type ListedLink, sealsOf, ShareQueries } from './share.queries';
 
@@ -13,13 +13,6 @@ import { DIGESTS, type ListedLink, sealsOf, ShareQueries } from './share.queries
 const VIEW_MS = 10_000;
 const MOST_SHARES = 10_000;
 const MOST_LINKS = 1000;
-
-/** Statements for the session of a thing that can be shared, and the time since when it has been there. */
-const SUBJECTS = {
-  run: `select s.id as session, ${isoTime('s.created_at')} as created from runs r join sessions s on s.id = r.session_id
-    where r.id = $1 and r.tenant_id = $2 and s.tenant_id = $2`,
-  dataset: `select null as session, ${isoTime('created_at')} as created from datasets where id = $1 and tenant_id = $2`,
-};
 
 @Injectable()
 export class ShareCommands {
@@ -40,9 +33,9 @@ export class ShareCommands {
    */
   async share(context: CommandContext, kind: 'run' | 'dataset', id: string): Promise<boolean> {
     const { tenantId } = context;
-    const { rows } = await this.pool.query<{ session: string | null; created: string }>(SUBJECTS[kind], [id, tenantId]);
-    if (!rows[0]) return false;
-    const { session: session_id, created } = rows[0];
+    const subject = await this.queries.subject(tenantId, kind, id);
+    if (!subject) return false;
+    const { session: session_id, created } = subject;
     const share = async () => {
       const [shareId, token] = [lastingId(tenantId, kind, id), randomUUID()];
       const sealed = await this.vault.seal(tenantId, sealsOf(tenantId), shareId, token);
@@ -136,10 +129,7 @@ export class ShareCommands {
   }
 
   private async sessionOf(tenantId: string, run: string): Promise<string> {
-    const text = `select r.session_id as id from runs r where r.id = $1 and r.tenant_id = $2 and ${ofSession('r', '$2')}`;
-    const { rows } = await this.pool.query<{ id: string }>(text, [run, tenantId]);
-    if (!rows[0]) throw new NotFound(`Run ID ${run} not found.`);
-    return rows[0].id;
+    return found(await placeOfRun(this.pool, tenantId, run), 'Run ID', run).session_id;
   }
 }
 

@@ -32,12 +32,25 @@ export interface OpenLink extends ListedLink {
 const LISTED = `l.id, l.kind, l.dataset_id, l.experiments, l.run_id, l.hidden, ${isoTime('l.created_at')} as created_at,
   ${isoTime('l.expires_at')} as expires_at`;
 
+/** Statements for the session of a thing that can be shared, and the time since when it has been there. */
+const SUBJECTS = {
+  run: `select s.id as session, ${isoTime('s.created_at')} as created from runs r join sessions s on s.id = r.session_id
+    where r.id = $1 and r.tenant_id = $2 and s.tenant_id = $2`,
+  dataset: `select null as session, ${isoTime('created_at')} as created from datasets where id = $1 and tenant_id = $2`,
+};
+
 @Injectable()
 export class ShareQueries {
   constructor(
     private readonly pool: Pool,
     private readonly vault: Vault,
   ) {}
+
+  /** Returns the session of a thing that can be shared, and since when that is there; undefined without such a thing. */
+  async subject(tenantId: string, kind: 'run' | 'dataset', id: string) {
+    const { rows } = await this.pool.query<{ session: string | null; created: string }>(SUBJECTS[kind], [id, tenantId]);
+    return rows[0];
+  }
 
   async tokens(
     tenantId: string,

@@ -4,7 +4,7 @@ import { Controller, Delete, Get, HttpCode, Post, Put, Req, Res } from '@nestjs/
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { removed, requireDataset } from '@fairlead/datasets';
-import { EXPERIMENTS_VIEWS, found, Id, ofSession } from '@fairlead/runs';
+import { EXPERIMENTS_VIEWS, found, Id, placeOfRun } from '@fairlead/runs';
 import { ShareCommands } from './share.commands';
 import { ShareQueries } from './share.queries';
 
@@ -178,11 +178,7 @@ export class SharesController {
   }
 
   private async sessionOf({ actor }: CommandContext, runId: string, trace?: string): Promise<string | undefined> {
-    const { rows } = await this.pool.query<{ id: string }>(
-      `select r.session_id as id from runs r where r.id = $1 and r.tenant_id = $2
-         and ($3::uuid is null or coalesce(r.trace_id, r.id) = $3) and ${ofSession('r', '$2')}`,
-      [runId, actor.tenantId, trace ?? null],
-    );
-    return rows[0]?.id;
+    const place = await placeOfRun(this.pool, actor.tenantId, runId);
+    return trace === undefined || place?.trace_id === trace ? place?.session_id : undefined;
   }
 }

@@ -4,14 +4,10 @@ import type { PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../session/experiment';
 import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
+import { takeShownFeedback } from './untold-feedback.queries';
 
 /** Time for which it waits until the runs of a batch are stored (ms). */
 const STORED_MS = 5000;
-
-interface Told {
-  readonly data: string;
-  readonly session_id: string;
-}
 
 /**
  * Records `FeedbackAdded` for feedback that waited for its run, once the run is there: others are told of it by that.
@@ -54,19 +50,7 @@ export class AwaitedFeedback implements Projection {
 
   /** Records the feedback of a workspace that is shown by now. */
   private async tell(tenant: string, tx: PoolClient): Promise<void> {
-    const { rows } = await tx.query<Told>(
-      `delete from untold_feedback u using feedback f
-       where u.tenant_id = $1 and f.tenant_id = $1 and f.id = u.id returning u.data, f.session_id`,
-      [tenant],
-    );
-    // What does not wait for its run any more and is not there either was deleted with its session.
-    await tx.query(
-      `delete from untold_feedback u where u.tenant_id = $1 and not exists (
-         select from awaited_feedback a where a.tenant_id = $1 and (a.run_id, a.id) = (u.run_id, u.id))
-       and not exists (select from feedback f where f.tenant_id = $1 and f.id = u.id)`,
-      [tenant],
-    );
-    for (const { data: text, session_id } of rows) {
+    for (const { data: text, session_id } of await takeShownFeedback(tx, tenant)) {
       const data = JSON.parse(text) as FeedbackAdded['data'];
       // Recording it again, after a crash, changes nothing.
       const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, session_id) };

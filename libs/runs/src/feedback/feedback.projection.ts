@@ -114,3 +114,8 @@ export async function setAsideFeedback(tx: PoolClient, tenant: string | null, ex
     [experiment, tenant],
   );
 }
+
+/** Deletes the feedback of a comparative experiment. */
+export async function deleteComparativeFeedback(tx: PoolClient, tenant: string | null, id: string): Promise<void> {
+  await tx.query('delete from feedback where comparative_experiment_id = $1 and tenant_id = $2', [id, tenant]);
+}

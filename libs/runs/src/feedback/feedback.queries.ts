@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { number, object, raw, text, time } from '../common/platform-json';
 import { found } from '../common/reading';
 import { all, isoTime, ofSession, Parameters } from '../common/sql';
+import type { FeedbackAdded } from '../session/experiment';
 import type { FeedbackQuery } from './feedback-body';
 import { findReplacements, replacedSentence } from './replacements.queries';
 import type { FeedbackEntity } from './feedback.entity';
@@ -160,4 +161,32 @@ export function feedbackJson(row: FeedbackRow): string {
     extra: raw(row.extra),
     feedback_thread_id: 'null',
   });
+}
+
+/** Returns feedback of a session, of given ids, as events tell of it. */
+export async function uploadedFeedback(
+  pool: Pool,
+  tenant: string | undefined,
+  session: string,
+  ids: readonly string[],
+) {
+  const { rows } = await pool.query<Pick<FeedbackAdded['data'], 'id' | 'run_id' | 'key' | 'score' | 'created_at'>>(
+    `select id, run_id, key, score, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at
+     from feedback where session_id = $1 and tenant_id = $2 and id = any($3::uuid[]) order by id`,
+    [session, tenant, ids],
+  );
+  return rows;
+}
+
+/** Returns those of the ids that the workspace has in a table. */
+export async function knownIds(
+  pool: Pool,
+  table: 'feedback' | 'sessions' | 'comparative_experiments',
+  tenantId: string,
+  ids: readonly (string | null | undefined)[],
+): Promise<ReadonlySet<string>> {
+  const named = [...new Set(ids)].filter(Boolean);
+  if (named.length === 0) return new Set();
+  const text = `select id from ${table} where id = any($1::uuid[]) and tenant_id = $2`;
+  return new Set((await pool.query<{ id: string }>(text, [named, tenantId])).rows.map(({ id }) => id));
 }

@@ -4,7 +4,8 @@ import type { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../session/experiment';
 import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
-import { ofSession } from '../common/sql';
+import { placesOfRuns } from '../run/run-lookups.queries';
+import { knownIds } from './feedback.queries';
 import { findReplacements, replacedSentence } from './replacements.queries';
 import { type Refusal, refusal } from '../refused/refusal';
 import type { SentFeedback } from './feedback-body';
@@ -42,8 +43,8 @@ export async function feedbackEvents(
   refused: Refusal[],
 ): Promise<Appended[]> {
   if (sent.length === 0) return [];
-  const stored = await known(
-    parts,
+  const stored = await knownIds(
+    parts.pool,
     'feedback',
     tenantId,
     sent.map(({ data }) => data.id),
@@ -56,14 +57,15 @@ export async function feedbackEvents(
     found = await knownPlaces(parts, tenantId, fresh);
   }
   const named = fresh.map(({ data }) => data.comparative_experiment_id);
-  const comparisons = await known(parts, 'comparative_experiments', tenantId, named);
+  const comparisons = await knownIds(parts.pool, 'comparative_experiments', tenantId, named);
   const runIds = fresh.flatMap(({ data }) => (data.run_id && !found.runs.has(data.run_id) ? data.run_id : []));
   const replacements = runIds.length > 0 ? await findReplacements(parts.pool, tenantId, runIds) : undefined;
   const eventOf = (one: SentFeedback): Appended => {
     const { data, sessionId } = one;
     const replacement = replacements?.get(data.run_id ?? '');
     if (replacement) throw new Conflict(replacedSentence(data.run_id!, replacement));
-    const session = data.run_id === null ? sessionId : (places.get(data.run_id) ?? found.runs.get(data.run_id));
+    const session =
+      data.run_id === null ? sessionId : (places.get(data.run_id) ?? found.runs.get(data.run_id)?.session_id);
     if (session !== undefined && sessionId !== undefined && session !== sessionId)
       throw new BadRequest(`Feedback ID ${data.id}: the run is not of the session named by session_id.`);
     if (sessionId !== undefined && !found.sessions.has(sessionId))
@@ -113,28 +115,12 @@ function awaited(tenantId: string, sent: SentFeedback): Appended {
   return { sent, stream, event: { type: 'FeedbackAwaited', data, id: idFrom(data.id, tenantId) } };
 }
 
-async function known(
-  { pool }: Parts,
-  table: 'feedback' | 'sessions' | 'comparative_experiments',
-  tenantId: string,
-  ids: readonly (string | null | undefined)[],
-): Promise<ReadonlySet<string>> {
-  const named = [...new Set(ids)].filter(Boolean);
-  if (named.length === 0) return new Set();
-  const text = `select id from ${table} where id = any($1::uuid[]) and tenant_id = $2`;
-  return new Set((await pool.query<{ id: string }>(text, [named, tenantId])).rows.map(({ id }) => id));
-}
-
-async function knownPlaces(parts: Parts, tenantId: string, sent: readonly SentFeedback[]) {
-  const { rows } = await parts.pool.query<{ id: string; session_id: string }>(
-    `select r.id, r.session_id from runs r
-     where r.id = any($1::uuid[]) and r.tenant_id = $2 and ${ofSession('r', '$2')}`,
-    [[...new Set(sent.flatMap(({ data }) => data.run_id ?? []))], tenantId],
-  );
+async function knownPlaces({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
+  const named = new Set(sent.flatMap(({ data }) => data.run_id ?? []));
   return {
-    runs: new Map(rows.map((row) => [row.id, row.session_id])),
-    sessions: await known(
-      parts,
+    runs: await placesOfRuns(pool, tenantId, [...named]),
+    sessions: await knownIds(
+      pool,
       'sessions',
       tenantId,
       sent.map(({ sessionId }) => sessionId),

@@ -1,17 +1,9 @@
-import { type DomainEvent, type EventStore, idOf, type Recorded, streamName } from '@fairlead/eventing';
+import { type EventStore, idOf, type Recorded, streamName } from '@fairlead/eventing';
 import type { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
 import { numberedIds } from '../common/ids';
-import type { ExperimentFilled, ExperimentUploaded, FeedbackAdded } from '../session/experiment';
-
-/**
- * Others are told of feedback that came within an upload, in a stream `uploadedFeedback-<session id>` of its own: the
- * feedback itself is stored with the rows of the upload.
- */
-type FeedbackUploaded = DomainEvent<
-  'FeedbackUploaded',
-  Pick<FeedbackAdded['data'], 'id' | 'run_id' | 'key' | 'score' | 'created_at'>
->;
+import { uploadedFeedback } from './feedback.queries';
+import type { ExperimentFilled, ExperimentUploaded } from '../session/experiment';
 
 /**
  * Most feedback of one upload that is published one by one. Of more, none is: the event that its runs can be read is
@@ -20,7 +12,10 @@ type FeedbackUploaded = DomainEvent<
 export const MOST_TOLD = 1000;
 const AT_ONCE = 200;
 
-/** Records `FeedbackUploaded` for each stored feedback of an upload or a fill. Repeating it records nothing more. */
+/**
+ * Records `FeedbackUploaded` for each stored feedback of an upload or a fill, in a stream `uploadedFeedback-<session id>`
+ * of its own: others are told of it by that. Repeating it records nothing more.
+ */
 export async function tellUploadedFeedback(
   store: EventStore,
   pool: Pool,
@@ -29,11 +24,7 @@ export async function tellUploadedFeedback(
   const session = idOf(stream);
   const idOfNumber = numberedIds(data.id_seed ?? session, 'feedback');
   const ids = Array.from({ length: MOST_TOLD + 1 }, (_, number) => idOfNumber(number).toString('hex'));
-  const { rows } = await pool.query<FeedbackUploaded['data']>(
-    `select id, run_id, key, score, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at
-     from feedback where session_id = $1 and tenant_id = $2 and id = any($3::uuid[]) order by id`,
-    [session, tenant, ids],
-  );
+  const rows = await uploadedFeedback(pool, tenant, session, ids);
   if (rows.length > MOST_TOLD) return;
   const events = rows.map((told) => ({ type: 'FeedbackUploaded' as const, data: told, id: idFrom(told.id, session) }));
   const metadata = { tenant, traceparent, actor: 'system:persist-runs' };

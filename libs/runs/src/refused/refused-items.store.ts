@@ -2,7 +2,8 @@ import { canonicalUuid } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { isoTime, ofSession } from '../common/sql';
+import { isoTime } from '../common/sql';
+import { placesOfRuns } from '../run/run-lookups.queries';
 import { reasonOf, type Refusal, type RefusedKind } from './refusal';
 
 /** Rows of a workspace, and of them rows of one project. */
@@ -66,15 +67,10 @@ export class RefusedItems {
   private async inProjects(tenantId: string, refusals: readonly Refusal[]): Promise<Refusal[]> {
     const runOf = ({ kind, id, runId }: Refusal) => canonicalUuid(runId ?? (kind === 'feedback' ? '' : (id ?? '')));
     const open = refusals.filter(({ sessionId, sessionName }) => sessionId === undefined && sessionName === undefined);
-    const { rows } = await this.pool.query<{ id: string; session_id: string }>(
-      `select r.id, r.session_id from runs r
-       where r.tenant_id = $1 and r.id = any($2::uuid[]) and ${ofSession('r', '$1')}`,
-      [tenantId, open.map(runOf).filter(Boolean)],
-    );
-    const sessions = new Map(rows.map(({ id, session_id }) => [id, session_id]));
+    const places = await placesOfRuns(this.pool, tenantId, open.map(runOf).filter((id) => !!id) as string[]);
     return refusals.map((refusal) => {
       if (refusal.sessionId !== undefined || refusal.sessionName !== undefined) return refusal;
-      const sessionId = sessions.get(runOf(refusal) ?? '');
+      const sessionId = places.get(runOf(refusal) ?? '')?.session_id;
       if (sessionId !== undefined) return { ...refusal, sessionId };
       return refusal.kind === 'feedback' ? refusal : { ...refusal, sessionName: DEFAULT_NAME };
     });

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { Attachments, signedQuery } from '../persist/attachments.service';
 import { Id } from '../common/reading';
-import { ofSession } from '../common/sql';
+import { attachmentOfRun } from './run-lookups.queries';
 
 const query = object({ name: note(str(), 'Name of the attachment.'), ...signedQuery('run') });
 
@@ -38,11 +38,6 @@ export class RunAttachmentsController {
   ): Promise<Readable> {
     const { name, tenant } = signed;
     await this.attachments.require([tenant, run, name], signed);
-    const { rows } = await this.pool.query<{ type: string; sha256: string; bytes: string }>(
-      `select a.type, a.sha256, a.bytes from run_attachments a
-       where a.tenant_id = $1 and a.run_id = $2 and a.name = $3 and ${ofSession('a', '$1')}`,
-      [tenant, run, name],
-    );
-    return this.attachments.send(reply, tenant, rows[0]);
+    return this.attachments.send(reply, tenant, await attachmentOfRun(this.pool, tenant, run, name));
   }
 }

@@ -6,8 +6,8 @@ import { Pool } from 'pg';
 import { PublicUrl } from '../persist/attachments.service';
 import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { found, Id } from '../common/reading';
-import { ofSession } from '../common/sql';
 import { appPath } from './run-json';
+import { placeOfRun } from './run-lookups.queries';
 
 const urlQuery = object({
   project_id: note(uuid(), 'Session of the run.'),
@@ -36,12 +36,9 @@ export class RunUrlController {
     @Query(urlQuery) query: Infer<typeof urlQuery>,
   ) {
     const { tenantId } = context;
-    const { rows } = await this.pool.query<{ id: string; session_id: string }>(
-      `select r.id, r.session_id from runs r where r.id = $1 and r.tenant_id = $2 and r.session_id = $3
-         and coalesce(r.trace_id, r.id) = $4 and ${ofSession('r', '$2')}`,
-      [runId, tenantId, query.project_id, query.trace_id],
-    );
-    const run = found(rows[0], 'Run ID', runId);
+    const place = await placeOfRun(this.pool, tenantId, runId);
+    const isThere = place?.session_id === query.project_id && place.trace_id === query.trace_id;
+    const run = found(isThere ? place : undefined, 'Run ID', runId);
     const base = publicAddress(context, this.publicUrl.value);
     return { url: `${base.replace(/\/$/, '')}${appPath(tenantId, run.session_id, run.id)}?trace_id=${query.trace_id}` };
   }

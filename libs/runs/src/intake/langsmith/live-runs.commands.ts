@@ -8,7 +8,7 @@ import { EXPERIMENTS_VIEWS } from '../../common/experiments-view';
 import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
 import { type Refusal, refusal } from '../../refused/refusal';
 import { found } from '../../common/reading';
-import { ofSession } from '../../common/sql';
+import { namedSessionOfRun, runsWithManyAttachments, sessionsOfRuns } from '../../run/run-lookups.queries';
 import { batchContent } from '../../batch/run-batches.store';
 import type { SentParts, SentRun } from './live-runs-body';
 import { findSessions, makeSessions, type Parts } from './live-sessions.commands';
@@ -19,11 +19,6 @@ const MOST_ATTACHMENTS = 100;
 const AT_ONCE = 10;
 /** Time between keeping runs and recording them after which they are kept again (ms). */
 const LATE_MS = 60_000;
-
-interface Place {
-  readonly id: string;
-  readonly session_id: string;
-}
 
 type Sent = SentParts & {
   /** The only session that the sender may write to, by its name: new runs go there, whatever they say. */
@@ -193,14 +188,7 @@ async function withFewAttachments(
 ): Promise<Placed[]> {
   const added = runs.flatMap(({ change: { id, attachments = [] } }) => attachments.map(({ name }) => ({ id, name })));
   if (added.length === 0) return [...runs];
-  const { rows } = await pool.query<{ id: string }>(
-    `select id from (
-       select id, name from unnest($2::uuid[], $3::text[]) as added (id, name)
-       union select run_id, name from run_attachments where tenant_id = $1 and run_id = any($2::uuid[])) a
-     group by id having count(*) > ${MOST_ATTACHMENTS}`,
-    [tenantId, added.map(({ id }) => id), added.map(({ name }) => name)],
-  );
-  const many = new Set(rows.map(({ id }) => id));
+  const many = await runsWithManyAttachments(pool, tenantId, added, MOST_ATTACHMENTS);
   return runs.flatMap((run) => {
     const { id, attachments, ...change } = run.change;
     if (!attachments || !many.has(id)) return run;
@@ -219,11 +207,7 @@ export async function sessionOfRun(
   tenantId: string,
   id: string,
 ): Promise<{ readonly session_id: string; readonly session_name: string }> {
-  const text = `select s.id as session_id, s.name as session_name
-    from (select id, tenant_id, session_id from runs union all select id, tenant_id, session_id from replaced_runs) r
-    join sessions s on s.id = r.session_id where r.id = $1 and r.tenant_id = $2 and s.tenant_id = $2`;
-  const look = async () =>
-    (await pool.query<{ session_id: string; session_name: string }>(text, [id, tenantId])).rows[0];
+  const look = () => namedSessionOfRun(pool, tenantId, id);
   const session = await look();
   if (session) return session;
   await consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
@@ -233,29 +217,16 @@ export async function sessionOfRun(
 /** The sessions of the runs that are known. The first change of a run alone places it, when it is not known. */
 async function findPlaces(parts: Parts, tenantId: string, sent: readonly SentRun[]): Promise<Map<string, string>> {
   const ids = sent.map(({ change }) => change.id);
-  const places = await placesOf(parts, tenantId, ids);
+  const places = await sessionsOfRuns(parts.pool, tenantId, ids);
   const first = new Map(sent.toReversed().map((run) => [run.change.id, run]));
   if ([...first].every(([id, run]) => places.has(id) || isPlaced(run))) return places;
   // Only the run tells where its change belongs.
   await parts.consistency.upToDate(tenantId, EXPERIMENTS_VIEWS);
-  return placesOf(parts, tenantId, ids);
+  return sessionsOfRuns(parts.pool, tenantId, ids);
 }
 
 function isPlaced({ change, sessionId, sessionName }: SentRun): boolean {
   return sessionId !== undefined || sessionName !== undefined || change.name !== undefined;
-}
-
-async function placesOf({ pool }: Parts, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await pool.query<Place>(
-    ['runs', 'replaced_runs']
-      .map(
-        (table) => `select r.id, r.session_id from ${table} r
-          where r.id = any($1::uuid[]) and r.tenant_id = $2 and ${ofSession('r', '$2')}`,
-      )
-      .join(' union all '),
-    [ids, tenantId],
-  );
-  return new Map(rows.map((row) => [row.id, row.session_id]));
 }
 
 /**
