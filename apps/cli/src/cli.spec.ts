@@ -672,6 +672,36 @@ describe('Experiments', () => {
     for (const name of ['few', 'many']) await fairlead(`experiments delete ${name} --yes`);
   });
 
+  it('belong to the revisions that they name, which are shown and followed with them', async () => {
+    const source_revision_config = { image_uri: 'registry.example/scored:1' };
+    const made = await cli.json<{ latest_revision_id: string }>(['deployments', 'create', '-f', '-'], {
+      input: JSON.stringify({
+        name: 'scored',
+        source: 'external_container',
+        source_config: {},
+        source_revision_config,
+        secrets: [],
+      }),
+    });
+    await fairlead('deployments wait scored');
+    expect((await fairlead('deployments scores scored')).out).toMatch(/REVISION .*\nv1 +nothing yet +-/s);
+    const rowsOf = (right: number) =>
+      Array.from({ length: 12 }, (_, i) => `"scored ${i}",x,${Number(i < right)}\n`).join('');
+    const of = ['--metadata', `revision_id=${made.latest_revision_id}`];
+    for (const right of [9, 6])
+      await upload(`right-${right}.csv`, `prompt,answer,scores.even\n${rowsOf(right)}`, ...of);
+    const table = /(?:v1|[0-9a-f-]{36}) +2 experiments +24 +0 % .*even 0\.625 \(24\)/s;
+    expect((await fairlead('deployments scores scored --dataset numbers')).out).toMatch(table);
+    const again = await fairlead(`deployments rollback scored ${made.latest_revision_id} --plan`);
+    expect(again.out).toMatch(table);
+    const trend = await fairlead('deployments trend scored --dataset numbers --score even');
+    expect(trend.out).toMatch(/REVISION .*MEAN +95 % +RERUN.*\nv1 .* 12 +0\.625 +±0\.\d+ +±0\.\d+ +─+●─+\n/s);
+    expect((await fairlead('deployments trend scored --dataset numbers')).code).toBe(2);
+    expect((await fairlead('deployments scores scored --limit 51')).code).toBe(2);
+    for (const name of ['right-9', 'right-6']) await fairlead(`experiments delete ${name} --yes`);
+    await fairlead('deployments delete scored --yes');
+  });
+
   it('with labels are counted, compared by the values of these, held to limits and filtered', async () => {
     const graded = (name: string, good: (row: number) => boolean) =>
       upload(

@@ -16,6 +16,8 @@ import { GatesConsumer } from './gates/gates.consumer';
 import { GatesWorker } from './gates/gates.worker';
 import { HeldRevisions } from './gates/held-revisions.store';
 import { VerdictController } from './gates/verdict.controller';
+import { RevisionScoresController } from './revisions/revision-scores.controller';
+import { RevisionsEvidence } from './revisions/revisions-evidence.service';
 import { RowRunsController } from './row/row-runs.controller';
 import { RunsV2Controller } from './runs-v2/runs-v2.controller';
 import { PublicDatasetsController } from './sharing/public-datasets.controller';
@@ -46,6 +48,7 @@ export class EvaluationModule implements OnModuleInit {
         CompareController,
         ComparativeExperimentsController,
         ComparisonViewController,
+        RevisionScoresController,
         RowRunsController,
         RunsV2Controller,
         SharesController,
@@ -63,6 +66,7 @@ export class EvaluationModule implements OnModuleInit {
         ComparativeExperimentCommands,
         Comparisons,
         PublicReading,
+        RevisionsEvidence,
         ShareCommands,
         ShareQueries,
         SliceComparisons,

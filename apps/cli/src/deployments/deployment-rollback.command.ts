@@ -1,8 +1,10 @@
 import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
+import { scoresOf } from './deployment-scores.command';
 import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
 import { changeLines } from '../output/deployments.show';
+import { showRevisionScores } from '../output/revision-scores';
 import { EXIT, Failure } from '../failure';
 import { findDeployment, revisionId } from '../api/lookups';
 import { reaches } from '../table/group';
@@ -29,7 +31,11 @@ export function addRollback(group: Command): void {
     .option('--plan', 'show what would change of the deployment, change nothing')
     .option('--wait', 'wait until it is deployed');
   examples(rollback, "deployments rollback support-agent --reason 'slow answers' --wait");
-  reaches(rollback, 'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy');
+  reaches(
+    rollback,
+    'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
+    'GET /api/v1/revisions/scores',
+  );
   does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, plan, keepSecrets, wait }) => {
     const { api, out } = context;
     const named = revision === undefined ? undefined : revisionId(revision);
@@ -41,8 +47,9 @@ export function addRollback(group: Command): void {
     const query = { ...(keepSecrets && { keep_secrets: true }) };
     const planned = () =>
       api.send({ method: 'POST', path: redeploy, body: '{}', query: { ...query, dry_run: 'plan' } });
-    if (plan) return showPlan(context, await planned());
     const present = active_revision_id ?? latest_revision_id;
+    if ((plan || dryRun) && !out.json) await tellScores(context, present, target);
+    if (plan) return showPlan(context, await planned());
     if (!out.json && present !== null) {
       const path = `/v2/deployments/${id}/revisions/${present}/diff/${target}`;
       const { changes: all } = await api.get<{ changes: Change[] }>(path);
@@ -61,6 +68,15 @@ export function addRollback(group: Command): void {
     if (wait && made !== null) return showRolledOut(context, id, made);
     await show(context, answer);
   });
+}
+
+/** Prints what is known of the present revision and the one to go back to, where anything is. */
+async function tellScores(context: Context, present: string | null, target: string): Promise<void> {
+  const revisions = [...new Set([present ?? target, target])].map((id) => ({ id }));
+  const known = await scoresOf(context.api, revisions);
+  if (![...known.values()].some(({ evaluated, live }) => evaluated.experiments + live.runs > 0)) return;
+  showRevisionScores(context, revisions, known);
+  context.out.line();
 }
 
 /** Warns when a revision has never run, so that there is nothing to go back to. */

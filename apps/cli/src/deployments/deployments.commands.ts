@@ -12,6 +12,7 @@ import { addMetrics } from './deployment-metrics.command';
 import { addOpen } from './deployment-open.command';
 import { addRun } from './deployment-run.command';
 import { addRollback } from './deployment-rollback.command';
+import { addRevisionTrend, addScores } from './deployment-scores.command';
 import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
 import { addDeploymentDiff } from './deployment-diff.command';
 import { addDeploymentHistory } from './deployment-history.commands';
@@ -59,6 +60,8 @@ export function addDeployments(all: Command): void {
   addHealth(group);
   addGates(group);
   addMetrics(group);
+  addScores(group);
+  addRevisionTrend(group);
   addOpen(group);
   addControl(group);
   addRun(group);

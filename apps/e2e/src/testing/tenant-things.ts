@@ -287,6 +287,8 @@ export function details(
     'GET /api/v1/datasets/:dataset_id/compare/rows/:example_id': { search: `?experiments=${session_id},${MISSING}` },
     'GET /api/v1/datasets/:dataset_id/compare/slices': { search: `?experiments=${session_id},${MISSING}` },
     'GET /api/v1/datasets/:dataset_id/trend': { search: '?key=correct' },
+    'GET /api/v1/revisions/scores': { search: `?revision_ids=${MISSING}` },
+    'GET /api/v1/revisions/trend': { search: `?revision_ids=${MISSING}&dataset_id=${dataset_id}&key=correct` },
     'GET /api/v1/datasets/:dataset_id/compare/export': { search: `?experiments=${session_id},${MISSING}` },
     'POST /api/v1/datasets/:dataset_id/compare/gate': { body: { baseline: session_id, experiments: [MISSING] } },
     'POST /api/v1/datasets/:dataset_id/runs': { body: { session_ids: [session_id] } },

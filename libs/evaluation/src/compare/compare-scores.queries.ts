@@ -74,8 +74,8 @@ export async function loadScores(
   const wanted = keys ? `array[${keys.map((key) => escapeLiteral(storable(key))).join(',')}]::text[]` : 'null';
   const uuid = (id: string) => `${escapeLiteral(id)}::uuid`;
   const tenant = uuid(tenantId);
-  const read = ({ id }: Compared) => {
-    const session = uuid(id);
+  const read = ({ id, repeatedBy = [] }: Compared) => {
+    const session = repeatedBy.length === 0 ? uuid(id) : `any(array[${[id, ...repeatedBy].map(uuid).join(',')}])`;
     const both = Promise.all([copied(pool, runsOf(tenant, session)), copied(pool, scoresOf(tenant, session, wanted))]);
     // A failure is told where its turn comes.
     both.catch(() => undefined);

@@ -8,7 +8,7 @@ interface Statistics {
   readonly values: Readonly<Record<string, number>>;
 }
 
-type Known = ReadonlyMap<string, Statistics>;
+export type Known = ReadonlyMap<string, Statistics>;
 
 export function statisticsOf({ session_feedback_stats: text }: { session_feedback_stats: string | null }): Known {
   return new Map(Object.entries(JSON.parse(text ?? '{}') as Readonly<Record<string, Statistics>>));

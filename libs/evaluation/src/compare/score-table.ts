@@ -73,6 +73,8 @@ export interface Compared {
   readonly id: string;
   readonly name: string;
   readonly persisted: boolean;
+  /** Experiments whose runs count as repetitions of those of this one. */
+  readonly repeatedBy?: readonly string[];
 }
 
 export function exampleIdAt({ ids }: ScoreTable, row: number): string {

@@ -7,6 +7,8 @@ import { comparativeExperimentsView } from '../comparative/comparative-experimen
 import { CompareController } from '../compare/compare.controller';
 import { ComparisonViewController } from '../view/comparison-view.controller';
 import { Comparisons } from '../compare/comparisons.service';
+import { RevisionScoresController } from '../revisions/revision-scores.controller';
+import { RevisionsEvidence } from '../revisions/revisions-evidence.service';
 import { RowRunsController } from '../row/row-runs.controller';
 import { RunsV2Controller } from '../runs-v2/runs-v2.controller';
 import { PublicDatasetsController } from '../sharing/public-datasets.controller';
@@ -30,6 +32,7 @@ const ADDED: Added = {
     CompareController,
     ComparativeExperimentsController,
     ComparisonViewController,
+    RevisionScoresController,
     RowRunsController,
     RunsV2Controller,
     SharesController,
@@ -45,6 +48,7 @@ const ADDED: Added = {
     { provide: NamedComparisons, useExisting: ComparativeExperimentCommands },
     Comparisons,
     PublicReading,
+    RevisionsEvidence,
     ShareCommands,
     ShareQueries,
     SliceComparisons,

@@ -1,10 +1,11 @@
 import { Answers, Area, CommandContext, Context, Describe, Query, Scope, unlessKnown } from '@fairlead/api';
 import { decodeCursor, EXPERIMENTS_VIEWS, Id, searchedObject } from '@fairlead/runs';
-import { BadRequest, type Infer, int, note, object, optional, str } from '@fairlead/schema';
+import { type Infer, int, note, object, optional, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { trend, trendMeasure } from './trend.answers.schema';
-import { type Traced, Trends } from './trends.service';
+import { tracedOf } from './traced';
+import { Trends } from './trends.service';
 
 const trendQuery = object({
   key: note(optional(str()), 'Feedback key of the score; either this or `measure`.'),
@@ -42,10 +43,4 @@ export class TrendController {
     const request = { traced: tracedOf(asked), metadata, cursor: decodeCursor(asked.cursor), limit };
     return unlessKnown(reply, await this.trends.trend(tenantId, id, request));
   }
-}
-
-function tracedOf({ key, measure }: Pick<Infer<typeof trendQuery>, 'key' | 'measure'>): Traced {
-  if (key !== undefined && measure === undefined) return { key };
-  if (measure !== undefined && key === undefined) return { measure };
-  throw new BadRequest('Name either a key or a measure.');
 }

@@ -46,3 +46,25 @@ export class RunIndexes1764900066100 extends Indexes {
   };
   override readonly replaced = ['runs_by_trace'];
 }
+
+/** Revision of a deployment that a run says in its metadata that it is of; the SDKs take it from `LANGCHAIN_REVISION_ID`. */
+export class RunRevisions1764900072000 extends Migration {
+  readonly statements = [
+    String.raw`create function revision_of(extra text) returns text language plpgsql immutable strict parallel safe as $$
+     begin
+       -- As in thread_of.
+       if extra !~ 'revision_id|\\u' then
+         return null;
+       end if;
+       return left(public.searchable_json(extra) -> 'metadata' ->> 'revision_id', 100);
+     end $$`,
+  ];
+}
+
+/** Order in which the live runs of a revision are read. Runs on examples belong to experiments, which name theirs. */
+export class RunsOfRevisions1764900072100 extends Indexes {
+  readonly indexes = {
+    runs_of_revision: `runs (tenant_id, revision_of(extra), start_time, id)
+      where parent_run_id is null and example_id is null and revision_of(extra) is not null`,
+  };
+}

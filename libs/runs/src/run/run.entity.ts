@@ -29,8 +29,9 @@ abstract class AnyRun {
 @Index('runs_of_trace', ['tenant_id', 'trace_id', 'start_time', 'id'], { where: 'trace_id is not null' })
 @Index('runs_roots', ROOTS, { where: 'parent_run_id is null' })
 @Index('runs_failed_roots', ROOTS, { where: "parent_run_id is null and status = 'error'" })
-// Its key is an expression.
+// The keys of these two are expressions.
 @Index('runs_by_thread', { synchronize: false })
+@Index('runs_of_revision', { synchronize: false })
 @Index('runs_by_parent', ['parent_run_id'], { where: 'parent_run_id is not null' })
 @Index('runs_with_usage_by_session_id', ['session_id'], USED)
 @Index('runs_with_usage_by_trace_id', ['trace_id'], USED)

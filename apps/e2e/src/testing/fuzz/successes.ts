@@ -90,6 +90,9 @@ export class Successes {
   }
 }
 
+/** A revision that an experiment names. */
+const EVALUATED = crypto.randomUUID();
+
 async function specials(
   service: RouteService,
   key: string,
@@ -277,6 +280,8 @@ async function specials(
     ],
     'GET /api/v1/datasets/:dataset_id/compare/slices': [{ search: both }, { search: `${both}&by=inputs.topic` }],
     'GET /api/v1/datasets/:dataset_id/trend': [{ search: '?key=correct' }, { search: '?measure=tokens' }],
+    'GET /api/v1/revisions/scores': [{ search: `?revision_ids=${EVALUATED}` }],
+    'GET /api/v1/revisions/trend': [{ search: `?revision_ids=${EVALUATED}&dataset_id=${dataset_id}&key=correct` }],
     'GET /api/v1/datasets/:dataset_id/compare/distributions': [{ search: `${both}&key=correct` }],
     'GET /api/v1/datasets/:dataset_id/compare/rows/:example_id': [{ search: both }],
     'GET /api/v1/datasets/:dataset_id/compare/export': [{ search: both }, { search: `${both}&format=jsonl` }],
@@ -332,7 +337,8 @@ async function heldRevision(service: RouteService, key: string, { dataset_id }: 
 /** Another experiment on the dataset, to compare the first one with. */
 async function secondExperiment(service: RouteService, key: string, { dataset_id }: Ids): Promise<string> {
   type Uploaded = { experiment: { id: string } };
-  const body = { ...upload('second'), dataset_name: undefined, dataset_id };
+  const of = { experiment_metadata: { revision_id: EVALUATED }, dataset_name: undefined, dataset_id };
+  const body = { ...upload('second'), ...of };
   const { experiment } = await service.ask<Uploaded>('POST', '/api/v1/datasets/upload-experiment', key, body);
   return askUntil(async () => {
     const { run_count } = await service.ask<{ run_count: number | null }>(
