@@ -12,7 +12,7 @@ import {
   Scope,
   Spelling,
 } from '@fairlead/api';
-import { BadRequest, type Infer } from '@fairlead/schema';
+import type { Infer } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { revision } from '../deployment/deployment.answers.schema';
@@ -85,7 +85,6 @@ export class GatesController {
     @Path(revisionPath) path: Infer<typeof revisionPath>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    if (context.metadata.reason === undefined) throw new BadRequest('Say why in the header x-reason.');
     const { state, revision } = await this.revisions.override(context, path);
     reply.header('etag', etag(state.edition));
     return revisionRecord(revision);

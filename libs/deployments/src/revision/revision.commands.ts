@@ -1,4 +1,5 @@
 import { type Caller, EventStore, fold, newId, owned, type Recorded, streamName } from '@fairlead/eventing';
+import { BadRequest } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { deploymentAggregate, deploymentModel, type DeploymentState } from '../model/deployment';
 import { DeploymentCommands } from '../deployment/deployment.commands';
@@ -56,10 +57,14 @@ export class RevisionCommands {
     return { state, revision: await found() };
   }
 
-  /** Lets a revision through that its gates hold, or would hold. @throws RevisionNotFound, RevisionEnded, RevisionNotHeld */
+  /**
+   * Lets a revision through that its gates hold, or would hold.
+   * @throws RevisionNotFound, BadRequest without a reason, RevisionEnded, RevisionNotHeld
+   */
   async override(caller: Caller, { deployment_id, revision_id }: Named) {
     const found = async () => (await this.some(caller.tenantId, deployment_id, [revision_id]))[0]!;
     await found();
+    if (caller.metadata.reason === undefined) throw new BadRequest('Say why in the header x-reason.');
     const { state } = await this.deployments.change(caller, deployment_id, override(revision_id));
     return { state, revision: await found() };
   }
