@@ -12,7 +12,11 @@ const COMPARISONS = ['src/features/compare/pages.tsx', 'src/features/compare/sha
 const LIMITS = { comparison: 200_000, page: 150_000, scripts: 450_000, styles: 20_000 };
 
 /** What many pages use is one script and one sheet: a page needs few requests, and the next one none for it. */
-const SHARED = { name: 'shared', test: /src[\\/](ui|api)[\\/]|@tanstack[\\/]react-query/, minShareCount: 6 };
+const SHARED = {
+  name: 'shared',
+  test: /src[\\/](ui(?![\\/]views)|api)[\\/]|@tanstack[\\/]react-query/,
+  minShareCount: 6,
+};
 
 /** The same for the pages of traces. */
 const TRACES = {
@@ -24,7 +28,7 @@ const TRACES = {
 /** The same for the pages of deployments. */
 const DEPLOYMENTS = {
   name: 'deployments',
-  test: /features[\\/]deployments[\\/](words|open|reason|logs[\\/]ansi|deployments\.module)/,
+  test: /features[\\/]deployments[\\/](words|open|reason|artefact|logs[\\/](ansi|log-lines|logs\.module)|deployments\.module)/,
   minShareCount: 2,
 };
 

@@ -30,7 +30,8 @@ const projects = () => import('./features/runs/projects');
 const project = () => import('./features/runs/project');
 const thread = () => import('./features/runs/thread');
 const run = () => import('./features/runs/run-page');
-const deployments = () => import('./features/deployments/pages');
+const deployments = () => import('./features/deployments/list');
+const deployment = () => import('./features/deployments/pages');
 const audit = () => import('./features/audit/pages');
 const verify = () => import('./features/audit/verify');
 const keys = () => import('./features/keys/pages');
@@ -64,7 +65,7 @@ const pages = [
   createRoute({
     ...page,
     path: '/host/deployments/$deployment',
-    component: latePage(deployments, 'DeploymentPage'),
+    component: latePage(deployment, 'DeploymentPage'),
   }),
   createRoute({ ...page, path: '/audit', component: latePage(audit, 'AuditPage') }),
   createRoute({ ...page, path: '/audit/verify', component: latePage(verify, 'VerifyPage') }),

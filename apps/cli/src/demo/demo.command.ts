@@ -11,6 +11,7 @@ import { DATASET, DEPLOYMENT } from './mark';
 import { TASKS } from './next-steps';
 import { remove } from './remove';
 import { NotMade, type Service } from './service';
+import { storyOf } from './story';
 
 interface DemoOptions {
   readonly remove?: boolean;
@@ -41,7 +42,10 @@ async function made(context: Context): Promise<void> {
   const { out, api } = context;
   const began = Date.now();
   const result = await out.waiting('Making the demo', (tell) =>
-    fill(serviceOf(api, ({ doing, done, of }) => tell(`${Math.floor((done / of) * 100)} %  ${doing}`))),
+    fill(
+      serviceOf(api, ({ doing, done, of }) => tell(`${Math.floor((done / of) * 100)} %  ${doing}`)),
+      storyOf,
+    ),
   );
   if (out.json) return out.text(JSON.stringify(result));
   out.note(`The demo is there, after ${Math.max(1, Math.round((Date.now() - began) / 1000))} s:`);
@@ -72,7 +76,12 @@ function showMade({ out, api }: Context, { notDeployed, experiments }: Made): vo
 async function removed(context: Context, yes: boolean | undefined): Promise<void> {
   const { out, api } = context;
   await confirm(context, 'Remove the dataset, experiments, traces and deployment of the demo?', yes);
-  const { count, kept } = await out.waiting('Removing the demo', () => remove(serviceOf(api, () => undefined)));
+  const { count, kept } = await out.waiting('Removing the demo', () =>
+    remove(
+      serviceOf(api, () => undefined),
+      storyOf,
+    ),
+  );
   if (out.json) return out.text(JSON.stringify({ removed: count, kept }));
   if (count + kept.length === 0) out.note('There is no demo here.');
   else out.note('Removed the demo. The audit log keeps what happened.');

@@ -3,6 +3,7 @@ import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Cli } from '../testing/cli';
 import { BASELINE, NEW_PROMPT, SMALL_MODEL, WEB_SEARCH, WORSE_TOPIC } from './agents';
 import { fill } from './fill';
+import { storyOf } from './story';
 import { TASKS } from './next-steps';
 import type { Service } from './service';
 
@@ -62,7 +63,7 @@ it('goes on where it was cut, changes nothing when it is made again, and is remo
   );
   const before = await everything();
 
-  await expect(fill(cut(12))).rejects.toThrow('cut off');
+  await expect(fill(cut(12), storyOf)).rejects.toThrow('cut off');
   const { code, out, err } = await demo();
   expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/The demo is there, after \d+ s:\n$/) });
   for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);

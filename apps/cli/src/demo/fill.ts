@@ -4,7 +4,7 @@ import { type Dataset, DATASETS, found, type Made, type Session, SESSIONS } from
 import { DATASET, DEPLOYMENT, MARK } from './mark';
 import { sendTraces } from './sending';
 import { NotMade, type Service, type Step } from './service';
-import { type Experiment, type Seed, type Story, storyOf } from './story';
+import type { Experiment, Seed, Story, storyOf } from './story';
 
 const PROJECT = {
   name: DEPLOYMENT,
@@ -19,9 +19,9 @@ const PATIENCE_MS = 120_000;
 
 /**
  * Makes the demo, or what is missing of it. @throws NotMade when something that is not the demo's has a name that it
- * needs, or the service does not get on
+ * needs, or the service does not get on. The story is given, because a console loads it apart.
  */
-export async function fill(service: Service): Promise<Made> {
+export async function fill(service: Service, tellStory: typeof storyOf): Promise<Made> {
   const names = [...AGENTS.map(({ name }) => name), DEPLOYMENT];
   const [known, ...sessions] = await Promise.all([
     found<Dataset>(service, DATASETS, DATASET, 'dataset'),
@@ -29,7 +29,7 @@ export async function fill(service: Service): Promise<Made> {
   ]);
   const dataset = known ?? (await makeDataset(service));
   const seed: Seed = { dataset: dataset.id, until: Date.parse(dataset.created_at) };
-  const story = storyOf(seed);
+  const story = tellStory(seed);
   const tell = progress(service, story);
   await fillDataset(service, dataset, story);
   tell.add('Sent the questions', 1);

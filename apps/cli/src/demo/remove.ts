@@ -2,7 +2,7 @@ import { withoutDeleted } from './deploy';
 import { isMarked, type Session } from './look';
 import { DEPLOYMENT, MARK } from './mark';
 import type { Service } from './service';
-import { storyOf } from './story';
+import type { storyOf } from './story';
 
 const PAGE = 100;
 
@@ -14,11 +14,11 @@ interface Removed {
 }
 
 /** Removes what carries the mark of the demo, and nothing else. */
-export async function remove(service: Service): Promise<Removed> {
+export async function remove(service: Service, tellStory: typeof storyOf): Promise<Removed> {
   const deployments = await withoutDeleted(service);
   for (const { id } of deployments) await service.send('DELETE', `/v2/deployments/${id}`);
   const kept: string[] = [];
-  const story = storyOf({ dataset: '', until: 0 });
+  const story = tellStory({ dataset: '', until: 0 });
   const own = new Map(story.experiments.map(({ name, traces }) => [name, traces.length]));
   own.set(DEPLOYMENT, story.conversations.length);
   const sessions = await marked<Session>(service, '/api/v1/sessions');

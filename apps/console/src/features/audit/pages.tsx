@@ -2,27 +2,19 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client';
 import { ApiError } from '../../api/errors';
-import { merged, useAddress } from '../../ui/address';
-import { Changes } from '../../ui/changes';
+import { useAddress } from '../../ui/address';
+import { ColumnsButton } from '../../ui/columns/list-columns';
 import { ErrorPage } from '../../ui/error-page';
 import { Filters, Pick } from '../../ui/form';
-import { middle } from '../../ui/format';
 import { List, More, Nothing } from '../../ui/list';
-import { Button, Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
-import { Status } from '../../ui/status';
+import { Button, Copy, Page, Problem, Skeleton, useTitle } from '../../ui/parts';
 import { save } from '../../ui/save';
+import { SavedViews } from '../../ui/views/saved-views';
 import css from './audit.module.css';
-import {
-  type Entry,
-  exported,
-  FILTERS,
-  SINCE,
-  useChoices,
-  useDeploymentNames,
-  useEntries,
-  useRequestChanges,
-} from './data';
-import { folded, spoken, thingOf, type Told, verbOf } from './sentences';
+import { exported, FILTERS, SINCE, useChoices, useDeploymentNames, useEntries } from './data';
+import { Details } from './details';
+import { useColumns } from './entries';
+import { folded, isKey, spoken, thingOf, who } from './sentences';
 
 const OUTCOMES = { '': 'Done and refused', success: 'Done', refused: 'Refused only' };
 const TIMES = {
@@ -40,6 +32,7 @@ export function AuditPage() {
   const choices = useChoices().data;
   const things = choices?.resources.map(({ id: uid, type }) => ({ uid, type })) ?? [];
   const names = useDeploymentNames([...entries.flatMap(({ resources }) => resources), ...things]);
+  const columns = useColumns(names);
   const filtered = [...FILTERS, 'since' as const].some((name) => search[name]);
   const filter = (name: string, how?: 'replace') => (value: string) =>
     change({ [name]: value || undefined, entry: undefined }, how);
@@ -101,6 +94,8 @@ export function AuditPage() {
             choices?.operations.map(({ operation }) => [operation, spoken(operation)] as const) ?? [],
           )}
         />
+        <SavedViews page="audit" />
+        <ColumnsButton list="audit" columns={columns} />
         {search.request_id && <span className={css.chip}>one request</span>}
         {filtered && (
           <Button kind="quiet" onClick={drop}>
@@ -114,7 +109,17 @@ export function AuditPage() {
       {log.data && entries.length === 0 && (
         <Nothing title={filtered ? 'No entry passes these filters.' : 'Nothing has happened yet.'} />
       )}
-      {entries.length > 0 && <Entries entries={entries} names={names} old={log.isPlaceholderData} />}
+      {entries.length > 0 && (
+        <List
+          name="audit"
+          label="Audit log"
+          items={folded(entries)}
+          old={log.isPlaceholderData}
+          keyOf={({ first }) => first.metadata.uid}
+          columns={columns}
+          below={(told) => told.first.metadata.uid === search.entry && <Details told={told} names={names} />}
+        />
+      )}
       <More query={log} />
     </Page>
   );
@@ -136,190 +141,6 @@ function chosen(any: string, now: string | undefined, choices: readonly (readonl
 
 function personOf({ id, name }: Schemas['AuditActor']): [string, string][] {
   return isKey(id) ? [[id, who({ name, credential_uid: id })]] : [];
-}
-
-interface EntriesProps {
-  readonly entries: readonly Entry[];
-  readonly names: ReadonlyMap<string, string>;
-  readonly old: boolean;
-}
-
-function Entries({ entries, names, old }: EntriesProps) {
-  const { search } = useAddress();
-  return (
-    <List
-      label="Audit log"
-      items={folded(entries)}
-      old={old}
-      keyOf={({ first }) => first.metadata.uid}
-      columns={[
-        { title: 'When', cell: ({ first }) => <Time at={new Date(first.time).toISOString()} /> },
-        { title: 'What happened', kind: 'name', cell: (told) => <Sentence told={told} names={names} /> },
-        {
-          title: 'From',
-          cell: ({ first }) => <span className={css.quiet}>{first.src_endpoint.ip ?? '–'}</span>,
-        },
-        {
-          title: 'Entry',
-          kind: 'end',
-          cell: ({ first: { metadata, api } }) => (
-            <Link
-              to="."
-              resetScroll={false}
-              search={merged({ entry: search.entry === metadata.uid ? undefined : metadata.uid })}
-              aria-expanded={search.entry === metadata.uid}
-              aria-label={`Entry: ${spoken(api.operation)}`}
-            >
-              Entry
-            </Link>
-          ),
-        },
-      ]}
-      below={(told) => told.first.metadata.uid === search.entry && <Details told={told} names={names} />}
-    />
-  );
-}
-
-/** The sentence about an entry: person, action, thing and reason. */
-function Sentence({ told: { first, entries, isSignIn }, names }: { told: Told; names: ReadonlyMap<string, string> }) {
-  const { user } = first.actor;
-  const { reason } = first.unmapped.original_audit_log.enrichments;
-  const refused = first.http_response.code !== null;
-  return (
-    <span className={css.sentence}>
-      {user.credential_uid ? (
-        <Link
-          className={css.link}
-          to="."
-          search={merged({ actor: isKey(user.credential_uid) ? user.credential_uid : undefined, entry: undefined })}
-        >
-          <Text title={who(user)}>{middle(who(user), 40)}</Text>
-        </Link>
-      ) : (
-        <span className={css.quiet}>an unknown key</span>
-      )}{' '}
-      {refused ? <Status tone="bad">{verbOf(first)}</Status> : isSignIn ? 'signed in or out' : verbOf(first)}
-      {isSignIn ? (
-        entries.length > 1 && ` (${entries.length} entries)`
-      ) : (
-        <>
-          {' '}
-          <What entry={first} names={names} />
-          {entries.length > 1 && <span className={css.quiet}> and {entries.length - 1} more</span>}
-        </>
-      )}
-      {reason && (
-        <>
-          : <Text>{reason}</Text>
-        </>
-      )}
-    </span>
-  );
-}
-
-/** All entries of a line, and what they changed. */
-function Details({ told, names }: { told: Told; names: ReadonlyMap<string, string> }) {
-  return (
-    <>
-      {told.entries.toReversed().map((entry) => (
-        <Detail key={entry.metadata.uid} entry={entry} names={names} isOne={told.entries.length === 1} />
-      ))}
-    </>
-  );
-}
-
-function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string, string> }) {
-  const { w } = useParams({ from: '/o/$w' });
-  const [first, ...others] = entry.resources;
-  if (!first) {
-    return (
-      <code className={css.path} title={entry.http_request.url.path}>
-        <Text>{`${entry.http_request.http_method} ${entry.http_request.url.path}`.trim() || '–'}</Text>
-      </code>
-    );
-  }
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  if (first.type === 'deployment') {
-    return (
-      <Link
-        className={css.link}
-        to="/o/$w/host/deployments/$deployment"
-        params={{ w, deployment: first.uid }}
-        title={first.uid}
-      >
-        <Text>{middle(names.get(first.uid) ?? `deployment ${first.uid.slice(0, 8)}`, 40) + more}</Text>
-      </Link>
-    );
-  }
-  return <span title={first.uid}>{thingOf(first) + more}</span>;
-}
-
-interface DetailProps {
-  readonly entry: Entry;
-  readonly names: ReadonlyMap<string, string>;
-  readonly isOne: boolean;
-}
-
-function Detail({ entry, names, isOne }: DetailProps) {
-  const { w } = useParams({ from: '/o/$w' });
-  const { uid, http_method, url } = entry.http_request;
-  const deployment = entry.resources.find(({ type }) => type === 'deployment');
-  const changes = useRequestChanges(deployment?.uid, uid);
-  const json = JSON.stringify(entry, null, 2);
-  return (
-    <div className={css.detail}>
-      <p className={css.facts}>
-        <span className={css.time}>{clock(entry.time)} UTC</span>
-        {!isOne && (
-          <span>
-            {verbOf(entry)} <What entry={entry} names={names} />
-          </span>
-        )}
-        {http_method !== '' && (
-          <code>
-            <Text>{`${http_method} ${url.path}`}</Text>
-          </code>
-        )}
-        {uid !== null && (
-          <Link to="." search={merged({ request_id: uid })}>
-            All of this request
-          </Link>
-        )}
-        {deployment && (
-          <Link
-            to="/o/$w/host/deployments/$deployment"
-            params={{ w, deployment: deployment.uid }}
-            search={{ tab: 'history' }}
-          >
-            History of the deployment
-          </Link>
-        )}
-        <Copy kind="quiet" text={json}>
-          Copy JSON
-        </Copy>
-      </p>
-      {changes && <Changes changes={changes} none="Nothing that has a value of its own." />}
-      <details>
-        <summary>As OCSF</summary>
-        <pre tabIndex={0}>
-          <Text>{json}</Text>
-        </pre>
-      </details>
-    </div>
-  );
-}
-
-function who({ name, credential_uid }: Entry['actor']['user']): string {
-  if (name) return name;
-  return isKey(credential_uid!) ? `key ${credential_uid!.slice(0, 8)}` : credential_uid!.replace(/^system:/, '');
-}
-
-function isKey(actor: string): boolean {
-  return !actor.startsWith('system:');
-}
-
-function clock(time: number): string {
-  return new Date(time).toISOString().slice(0, 23).replace('T', ' ');
 }
 
 /** The same list on the command line. */

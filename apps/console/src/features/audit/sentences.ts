@@ -95,3 +95,13 @@ export function spoken(operation: string): string {
   const words = operation.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** The name of who did something, or of the key. */
+export function who({ name, credential_uid }: Entry['actor']['user']): string {
+  if (name) return name;
+  return isKey(credential_uid!) ? `key ${credential_uid!.slice(0, 8)}` : credential_uid!.replace(/^system:/, '');
+}
+
+export function isKey(actor: string): boolean {
+  return !actor.startsWith('system:');
+}

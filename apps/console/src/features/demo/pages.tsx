@@ -1,13 +1,22 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ComponentProps, Suspense, useState } from 'react';
 import { look, type Made } from '../../../../cli/src/demo/look';
 import { TASKS } from '../../../../cli/src/demo/next-steps';
 import { request } from '../../api/request';
 import { Action } from '../../ui/action';
 import { ask } from '../../ui/ask';
+import { late } from '../../ui/late';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
-import { Filling } from './filling';
+
+// The story comes when it is told or taken back.
+const Filling = late(async () => {
+  const [{ Filling: Shown }, { storyOf }] = await Promise.all([
+    import('./filling'),
+    import('../../../../cli/src/demo/story'),
+  ]);
+  return (props: Omit<ComponentProps<typeof Shown>, 'tellStory'>) => <Shown tellStory={storyOf} {...props} />;
+});
 
 const KEY = 'demo';
 const TEXT = { display: 'grid', gap: 16, justifyItems: 'start', maxWidth: '72ch' };
@@ -50,7 +59,7 @@ export function DemoPage() {
             <Text>{note}</Text>
           </p>
         )}
-        {work && <Filling what={work} onEnd={end} />}
+        <Suspense>{work && <Filling what={work} onEnd={end} />}</Suspense>
         {!work && made && (
           <>
             <Story />

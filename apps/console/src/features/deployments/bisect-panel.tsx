@@ -7,7 +7,7 @@ import { Button, Copy, Problem, Skeleton, Text } from '../../ui/parts';
 import { type Bisection, bisect, numberIn, numbersIn, runsAs } from './bisect';
 import { useDifference, type useRevisions } from './data';
 import css from './deployments.module.css';
-import { Artefact } from './list';
+import { Artefact } from './artefact';
 import { causeOf, makerOf, type Revision, revisionName, type Shown } from './words';
 
 type PanelProps = Shown & {

@@ -1,19 +1,19 @@
-import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
+import { ColumnsButton } from '../../ui/columns/list-columns';
 import { DemoOffer } from '../../ui/demo-offer';
 import { lateDialog } from '../../ui/late';
 import { Filters, Pick, Typed } from '../../ui/form';
-import { middle } from '../../ui/format';
 import { List, Nothing, Pager } from '../../ui/list';
-import { Button, Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
-import { Status } from '../../ui/status';
-import { FILTERS, PAGE, useDeployments, useWorkspace } from './data';
+import { Button, Copy, Page, Problem, Skeleton, useTitle } from '../../ui/parts';
+import { SavedViews } from '../../ui/views/saved-views';
+import { FILTERS, PAGE, useDeployments } from './data';
 import css from './deployments.module.css';
 import type { Kind } from './dialogs/new-dialog';
-import { hasPages, NotOpened, Open, useOpening } from './open';
-import { artefact, type Deploying, type Deployment, NOT_DEPLOYED, revisionName, SOURCES } from './words';
+import { useColumns } from './list-columns';
+import { NotOpened, useOpening } from './open';
+import { NOT_DEPLOYED } from './words';
 
 const NewDialog = lateDialog(async () => (await import('./dialogs/new-dialog')).NewDialog);
 const DeployDialog = lateDialog(async () => (await import('./dialogs/deploy-dialog')).DeployDialog);
@@ -50,6 +50,8 @@ export function DeploymentsPage() {
   const drop = () => change(Object.fromEntries([...FILTERS, 'offset'].map((name) => [name, undefined])));
   const [deploying, setDeploying] = useState<'folder' | Kind>();
   const close = () => setDeploying(undefined);
+  const opening = useOpening();
+  const columns = useColumns(items ?? [], opening);
   return (
     <Page
       title="Deployments"
@@ -90,6 +92,8 @@ export function DeploymentsPage() {
             ))}
           </div>
         </details>
+        <SavedViews page="deployments" />
+        <ColumnsButton list="deployments" columns={columns} />
         {filtered && (
           <Button kind="quiet" onClick={drop}>
             Drop all filters
@@ -100,7 +104,17 @@ export function DeploymentsPage() {
       {!items && !list.error && <Skeleton />}
       {items?.length === 0 &&
         (filtered ? <Nothing title="No deployment passes these filters." /> : <FirstDeployment />)}
-      {items && items.length > 0 && <Deployments items={items} old={list.isPlaceholderData} />}
+      {items && items.length > 0 && (
+        <List
+          name="deployments"
+          label="Deployments"
+          items={items}
+          old={list.isPlaceholderData}
+          keyOf={({ id }) => id}
+          columns={columns}
+          below={({ id }) => opening.failed?.id === id && <NotOpened id={id} opening={opening} />}
+        />
+      )}
       {items && <Pager shown={items.length} limit={PAGE} more={list.data!.more} total={list.data!.body.total} />}
       <Suspense>
         {deploying === 'folder' && <DeployDialog onClose={close} />}
@@ -108,90 +122,6 @@ export function DeploymentsPage() {
       </Suspense>
     </Page>
   );
-}
-
-function Deployments({ items, old }: { items: readonly Deployment[]; old: boolean }) {
-  const w = useWorkspace();
-  const opening = useOpening();
-  const actions = {
-    title: 'Actions',
-    kind: 'end',
-    cell: (one: Deployment) => hasPages(one) && <Open kind="quiet" deployment={one} opening={opening} />,
-  } as const;
-  return (
-    <List
-      label="Deployments"
-      items={items}
-      old={old}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          title: 'Name',
-          kind: 'name',
-          cell: ({ id, name }) => (
-            <Link to="/o/$w/host/deployments/$deployment" params={{ w, deployment: id }} title={name}>
-              <Text>{middle(name, 56)}</Text>
-            </Link>
-          ),
-        },
-        {
-          title: 'Status',
-          cell: ({ standing, status, executor }) => (
-            <Status wraps tone={standing!.tone} title={status}>
-              {`${standing!.text}${executor === 'record' ? ', recorded' : ''}`}
-            </Status>
-          ),
-        },
-        { title: 'Live', cell: ({ standing }) => <Which revision={standing!.live} /> },
-        { title: 'Latest revision', cell: ({ standing }) => <Which revision={standing!.latest} /> },
-        {
-          title: 'From',
-          cell: ({ source, source_config }) => (
-            <span className={css.quiet} title={source_config.repo_url ?? undefined}>
-              {source_config.repo_url ? <Text>{repository(source_config.repo_url)}</Text> : SOURCES[source]}
-            </span>
-          ),
-        },
-        {
-          title: 'Type',
-          cell: ({ source_config: { deployment_type }, agent }) => (
-            <span className={css.quiet}>
-              {[deployment_type, agent && `${agent.agent_id} in ${agent.environment}`].filter(Boolean).map((text) => (
-                <Text key={text}>{middle(text!, 32)}</Text>
-              ))}
-            </span>
-          ),
-        },
-        { title: 'Changed', kind: 'number', cell: ({ updated_at }) => <Time at={updated_at} /> },
-        ...(items.some(hasPages) ? [actions] : []),
-      ]}
-      below={({ id }) => opening.failed?.id === id && <NotOpened id={id} opening={opening} />}
-    />
-  );
-}
-
-/** A revision that a sentence speaks of, by its number and its artefact. */
-function Which({ revision }: { revision: NonNullable<Deployment['standing']>['live'] }) {
-  if (!revision) return <span className={css.faint}>none yet</span>;
-  return (
-    <span className={css.inline}>
-      {revisionName(revision)} <Artefact of={revision} />
-    </span>
-  );
-}
-
-/** Artefact that a revision deploys. */
-export function Artefact({ of }: { of: Deploying }) {
-  const { short, full } = artefact(of);
-  return (
-    <span className={css.artefact} title={full}>
-      <Text>{short}</Text>
-    </span>
-  );
-}
-
-function repository(url: string): string {
-  return middle(url.replace(/^https?:\/\/[^/]+\//, '').replace(/\.git$/, ''), 36);
 }
 
 function FirstDeployment() {

@@ -4,7 +4,7 @@ import { lateDialog } from '../../ui/late';
 import { Facts } from '../../ui/list';
 import { Text, Time } from '../../ui/parts';
 import css from './deployments.module.css';
-import { Artefact } from './list';
+import { Artefact } from './artefact';
 import {
   causeOf,
   EVENT_TITLES,

@@ -9,7 +9,7 @@ import { Status } from '../../ui/status';
 import { elements, useHealth, useHistory } from './data';
 import css from './deployments.module.css';
 import { FirstErrors } from './logs/first-errors';
-import { Artefact } from './list';
+import { Artefact } from './artefact';
 import type { LogChoice } from './logs/log-lines';
 import { Opening } from './opening';
 import type { Control } from './plans';

@@ -9,13 +9,11 @@ import { late, lateDialog } from '../../ui/late';
 import { Tabs } from '../../ui/list';
 import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
+import { Artefact } from './artefact';
 import { elements, useDeployment, useHealth, useRevisions, useWorkspace } from './data';
 import css from './deployments.module.css';
-import { Artefact, DeploymentsPage } from './list';
 import { hasPages, NotOpened, Open, useOpening } from './open';
 import { revisionName, type Shown } from './words';
-
-export { DeploymentsPage };
 
 // The tabs come when they are looked at.
 const ChangeDialog = lateDialog(async () => (await import('./dialogs/change-dialog')).ChangeDialog);

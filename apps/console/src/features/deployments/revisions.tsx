@@ -12,7 +12,7 @@ import { Status } from '../../ui/status';
 import { Commits } from './commits';
 import { useDifference, useHealth, type useRevisions } from './data';
 import css from './deployments.module.css';
-import { Artefact } from './list';
+import { Artefact } from './artefact';
 import { InterruptDialog, RollBackDialog } from './plans';
 import { Reason } from './reason';
 import {

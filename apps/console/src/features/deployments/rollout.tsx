@@ -1,10 +1,10 @@
-import { useEffect, useMemo, useState } from 'react';
+import { Suspense, useEffect, useMemo, useState } from 'react';
 import { Button, Copy, Text } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import { useDeployment, useHealth, useNamedRevisions, useRefresh } from './data';
 import css from './deployments.module.css';
 import { useLogLines } from './logs/log-lines';
-import { Lines } from './logs/lines';
+import { LateLines } from './logs/late-lines';
 import { hasPages, NotOpened, Open, useOpening } from './open';
 import { isUnderWay, revisionTone, spoken } from './words';
 
@@ -38,16 +38,18 @@ export function Rollout({ id, revision: revisionId, action, onClose }: RolloutPr
         </Status>
       </p>
       {lines.length > 0 && (
-        <Lines
-          lines={lines}
-          before={0}
-          older={false}
-          more={async () => undefined}
-          follow={follow}
-          onFollow={setFollow}
-          wrap
-          local={false}
-        />
+        <Suspense>
+          <LateLines
+            lines={lines}
+            before={0}
+            older={false}
+            more={async () => undefined}
+            follow={follow}
+            onFollow={setFollow}
+            wrap
+            local={false}
+          />
+        </Suspense>
       )}
       {isOver && <Outcome id={id} revision={revisionId} isDeployed={revision.status === 'DEPLOYED'} />}
       <div className={css.end}>

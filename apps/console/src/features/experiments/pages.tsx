@@ -8,6 +8,7 @@ import { middle, whole } from '../../ui/format';
 import { late } from '../../ui/late';
 import { List, More, Nothing, Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { SavedViews } from '../../ui/views/saved-views';
 import { useDataset, useDatasets } from './data';
 import css from './experiments.module.css';
 import { FirstUpload } from './first-upload';
@@ -68,6 +69,7 @@ export function DatasetsPage() {
           value={search.q ?? ''}
           onChange={(q) => change({ q: q || undefined }, 'replace')}
         />
+        <SavedViews page="datasets" />
         <ColumnsButton list="datasets" columns={columns} />
       </Filters>
       {query.error && <Problem error={query.error} retry={() => void query.refetch()} />}

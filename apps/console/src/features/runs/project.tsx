@@ -9,6 +9,7 @@ import { Page, Skeleton, Text, useTitle } from '../../ui/parts';
 import { RefusedItems } from '../../ui/refused';
 import { RunsOverTime } from './runs-over-time';
 import css from './runs.module.css';
+import { TraceFilters } from './trace-filters';
 
 const TraceList = late(async () => (await import('./trace-list')).TraceList);
 
@@ -70,6 +71,7 @@ export function ProjectPage() {
         <RefusedItems workspace={w} session={id} />
       </div>
       <RunsOverTime w={w} project={id} />
+      <TraceFilters />
       <Suspense fallback={<Skeleton />}>
         <TraceList w={w} project={id} />
       </Suspense>

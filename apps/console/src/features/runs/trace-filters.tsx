@@ -1,8 +1,9 @@
 import { useAddress } from '../../ui/address';
+import { ColumnsButton } from '../../ui/columns/list-columns';
 import { Filters, Pick, Typed } from '../../ui/form';
 import { Button } from '../../ui/parts';
 import { SavedViews } from '../../ui/views/saved-views';
-import { COLUMNS, columnsOf } from './columns';
+import { COLUMNS } from './columns';
 import { faultOf, FILTERS } from './filters';
 import css from './runs.module.css';
 
@@ -31,11 +32,6 @@ export function TraceFilters() {
       change({ [name]: value || undefined }, how);
   const more = Object.keys(MORE).filter((name) => search[name]);
   const types = search.type && !KINDS.includes(search.type) ? [...KINDS, search.type] : KINDS;
-  const shown = columnsOf(search.columns);
-  const toggle = (column: string) => {
-    const next = Object.keys(COLUMNS).filter((one) => (one === column) !== shown.includes(one as never));
-    change({ columns: next.join() || 'none' }, 'replace');
-  };
   return (
     <Filters>
       <Typed label="Text in inputs, outputs, errors" main value={search.q ?? ''} onChange={set('q', 'replace')} />
@@ -55,18 +51,8 @@ export function TraceFilters() {
           ))}
         </div>
       </details>
-      <details className={css.menu}>
-        <summary>Columns</summary>
-        <div>
-          {Object.entries(COLUMNS).map(([column, { title }]) => (
-            <label key={column}>
-              <input type="checkbox" checked={shown.includes(column as never)} onChange={() => toggle(column)} />{' '}
-              {title}
-            </label>
-          ))}
-        </div>
-      </details>
       <SavedViews page="traces" />
+      <ColumnsButton list="traces" columns={COLUMNS} />
       {FILTERS.some((name) => search[name]) && (
         <Button kind="quiet" onClick={() => change(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}>
           Drop all filters

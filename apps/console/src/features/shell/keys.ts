@@ -12,6 +12,7 @@ export const PAGES = [
   ['/o/$w/audit/verify', 'Audit log: verify a history', ''],
   ['/o/$w/keys', 'Keys', ''],
   ['/o/$w/health', 'Health', ''],
+  ['/o/$w/demo', 'Example to try things with', ''],
 ] as const;
 
 type Place = (typeof PAGES)[number];

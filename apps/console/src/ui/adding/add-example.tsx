@@ -1,16 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api } from '../../api/client';
 import { printLossless } from '../../api/lossless';
 import { Dialog } from '../dialog';
-import { Choice, Form, TextArea, TextField } from '../form';
-import { Problem, Skeleton } from '../parts';
-import { takesFocus } from './takes-focus';
-
-const MOST_DATASETS = 100;
-const NEW = 'new';
-const SHOWN_BY = new Set(['datasets', 'dataset', 'examples']);
+import { Form, TextArea } from '../form';
+import { Added } from './added';
+import { useDatasetChoice } from './dataset-choice';
 
 interface AddExampleProps {
   readonly run: string;
@@ -22,81 +17,41 @@ interface AddExampleProps {
 
 /** Makes an example of a run. */
 export function AddExample({ run, inputs, outputs, onClose }: AddExampleProps) {
-  const { w } = useParams({ strict: false });
-  const queries = useQueryClient();
-  const datasets = useQuery({
-    queryKey: ['datasets', w],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/datasets', { params: { query: { limit: MOST_DATASETS } }, signal })),
-  });
-  const own = datasets.data?.filter(({ externally_managed: uploaded }) => !uploaded) ?? [];
-  const [chosen, setChosen] = useState<string>();
-  const dataset = chosen ?? own[0]?.id ?? NEW;
-  const [name, setName] = useState('');
+  const choice = useDatasetChoice();
   const [input, setInput] = useState(() => printLossless(inputs ?? {}));
   const [reference, setReference] = useState(() => printLossless(membersOf(outputs)));
   const fault = faultOf(input) ?? faultOf(reference);
-  const isUploaded = datasets.data?.some(({ id, externally_managed: uploaded }) => id === dataset && uploaded) ?? false;
   const add = useMutation({
     mutationFn: async () => {
-      let id = dataset;
-      if (id === NEW)
-        ({ id } = await answered(api.POST('/api/v1/datasets', { body: { name: name.trim(), data_type: 'kv' } })));
+      const id = await choice.take();
       // What was typed is sent as it is: numbers keep their digits.
       const ids = JSON.stringify({ dataset_id: id, source_run_id: run }).slice(1, -1);
       const body = `{${ids},"inputs":${input},"outputs":${reference}}` as never;
       await answered(api.POST('/api/v1/examples', { body, bodySerializer: (text) => text as unknown as string }));
       return id;
     },
-    onSuccess: () => queries.invalidateQueries({ predicate: ({ queryKey: [one] }) => SHOWN_BY.has(String(one)) }),
+    onSuccess: choice.refresh,
   });
   if (add.data !== undefined) {
     return (
-      <Dialog title="Added" onClose={onClose} narrow>
-        <p role="status">
-          The run is an example now.{' '}
-          <Link to="/o/$w/datasets/$dataset" params={{ w: w!, dataset: add.data }} search={{ tab: 'examples' }}>
-            Show the dataset
-          </Link>
-        </p>
-      </Dialog>
+      <Added dataset={add.data} onClose={onClose}>
+        The run is an example now.
+      </Added>
     );
   }
-  const options = Object.fromEntries([
-    ...(datasets.data ?? []).map(({ id, name: one, externally_managed: uploaded }) => [
-      id,
-      uploaded ? `${one} (filled by uploads)` : one,
-    ]),
-    [NEW, 'A new dataset …'],
-  ]) as Record<string, string>;
   return (
     <Dialog title="Add to a dataset" onClose={onClose}>
-      {datasets.error && <Problem error={datasets.error} retry={() => void datasets.refetch()} />}
-      {!datasets.data && !datasets.error && <Skeleton rows={3} />}
-      {datasets.data && (
+      {choice.fields === undefined && choice.waiting}
+      {choice.fields !== undefined && (
         <Form
           action="Add"
           onSubmit={() => add.mutate()}
           onCancel={onClose}
           busy={add.isPending}
-          disabled={isUploaded || fault !== undefined || (dataset === NEW && name.trim() === '')}
+          disabled={!choice.isReady || fault !== undefined}
           error={add.error}
         >
-          <Choice
-            label="Dataset"
-            options={options}
-            value={dataset}
-            onChange={(event) => setChosen(event.target.value)}
-            ref={takesFocus}
-          />
-          {isUploaded && (
-            <p role="note">
-              Only uploads of experiments change this dataset. Choose one that you write yourself, or a new one.
-            </p>
-          )}
-          {dataset === NEW && (
-            <TextField label="Name of the dataset" value={name} onChange={(event) => setName(event.target.value)} />
-          )}
+          {choice.fields}
           <TextArea label="Input" value={input} onChange={(event) => setInput(event.target.value)} />
           <TextArea
             label="Reference output"

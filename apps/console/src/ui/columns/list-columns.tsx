@@ -27,17 +27,20 @@ export interface Column<T> {
   readonly hidden?: boolean;
 }
 
-export function idOf<T>({ id, title }: Column<T>): string {
+/** A column of whatever list. */
+type AnyColumn = Column<never>;
+
+export function idOf({ id, title }: Pick<AnyColumn, 'id' | 'title'>): string {
   return id ?? title;
 }
 
 /** The columns that can be chosen: all but leads, names and buttons. */
-function choosable<T>(columns: readonly Column<T>[]): Column<T>[] {
+function choosable<C extends AnyColumn>(columns: readonly C[]): C[] {
   return columns.filter(({ kind }) => kind !== 'lead' && kind !== 'name' && kind !== 'end');
 }
 
 /** The columns that are shown while none are chosen. */
-function usualArrangement<T>(columns: readonly Column<T>[]): Arrangement {
+function usualArrangement(columns: readonly AnyColumn[]): Arrangement {
   return {
     shown: choosable(columns)
       .filter(({ hidden }) => !hidden)
@@ -47,7 +50,7 @@ function usualArrangement<T>(columns: readonly Column<T>[]): Arrangement {
 }
 
 /** The shown columns in their order, and how many of the first ones stay in view. */
-export function arranged<T>(columns: readonly Column<T>[], chosen = usualArrangement(columns)) {
+export function arranged<C extends AnyColumn>(columns: readonly C[], chosen = usualArrangement(columns)) {
   const byId = new Map(choosable(columns).map((column) => [idOf(column), column]));
   const found = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []);
   const first = columns.filter(({ kind }) => kind === 'lead' || kind === 'name');
@@ -58,7 +61,7 @@ export function arranged<T>(columns: readonly Column<T>[], chosen = usualArrange
 }
 
 /** A button that chooses, orders, pins and resizes the columns of a list. */
-export function ColumnsButton<T>({ list, columns }: { list: string; columns: readonly Column<T>[] }) {
+export function ColumnsButton({ list, columns }: { list: string; columns: readonly AnyColumn[] }) {
   const [open, setOpen] = useState(false);
   const { search } = useAddress();
   const offered = choosable(columns).map((column) => ({ ...column, id: idOf(column) }));

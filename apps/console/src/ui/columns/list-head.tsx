@@ -38,15 +38,20 @@ export function Head<T>({ column, order, list, style, ...pinned }: HeadProps<T>)
           <span aria-hidden="true">{state === undefined ? '' : state === 'descending' ? ' ↓' : ' ↑'}</span>
         </Link>
       )}
-      {list !== undefined && kind !== 'end' && kind !== 'lead' && (
-        <span
-          aria-hidden="true"
-          className={css.handle}
-          onPointerDown={(event) => resizing(event, (pixels) => setWidth(list, idOf(column), pixels))}
-          onDoubleClick={() => setWidth(list, idOf(column), undefined)}
-        />
-      )}
+      {list !== undefined && kind !== 'end' && kind !== 'lead' && <Handle list={list} column={idOf(column)} />}
     </th>
+  );
+}
+
+/** The edge of a head, by which its column is made wider; a double click makes it as wide as it usually is. */
+export function Handle({ list, column }: { list: string; column: string }) {
+  return (
+    <span
+      aria-hidden="true"
+      className={css.handle}
+      onPointerDown={(event) => resizing(event, (pixels) => setWidth(list, column, pixels))}
+      onDoubleClick={() => setWidth(list, column, undefined)}
+    />
   );
 }
 

@@ -4,7 +4,7 @@ import type { Parameters } from '../address';
 export type SavedView = Schemas['SavedView'];
 
 /** Parameters of an address that say where one stands in a list, not which list it is. */
-const PLACES: ReadonlySet<string> = new Set(['view', 'offset', 'tab', 'row', 'example']);
+const PLACES: ReadonlySet<string> = new Set(['view', 'offset', 'tab', 'row', 'example', 'entry']);
 
 /** The parameters of an address that make a view. */
 export function viewOf(search: Parameters): Record<string, string> {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Text } from '../../../ui/parts';
+import { Problem, Text } from '../../../ui/parts';
 import { spans } from './ansi';
 import { useWorkspace } from '../data';
 import css from '../deployments.module.css';
@@ -25,8 +25,8 @@ export function FirstErrors({ choice }: { choice: LogChoice }) {
       if (logs.length > 0) return isProgram ? logs.reverse() : logs;
       return (await readLog(choice, { order: 'desc', limit: MOST }, signal)).logs.reverse();
     },
-    retry: false,
   });
+  if (found.error && !found.data) return <Problem error={found.error} retry={() => void found.refetch()} />;
   if (!found.data || found.data.length === 0) return null;
   return (
     <ul className={css.errors} aria-label="Lines of the log">

@@ -4,7 +4,7 @@ import { Filters, Pick, Typed } from '../../../ui/form';
 import { late } from '../../../ui/late';
 import { Button, Problem, Skeleton } from '../../../ui/parts';
 import { useShortcuts } from '../../../ui/shortcuts';
-import { Lines } from './lines';
+import { LateLines } from './late-lines';
 import { type LogChoice, readLog, useLogLines, wholeLog } from './log-lines';
 import css from './logs.module.css';
 import { isUnderWay, revisionName, type Shown, spoken } from '../words';
@@ -135,19 +135,21 @@ export function Logs({ deployment, revisions }: Shown) {
         <Histogram choice={choice} onLine={go} />
       </Suspense>
       {log.lines.length > 0 && (
-        <Lines
-          key={place}
-          lines={log.lines}
-          before={log.before}
-          older={log.older}
-          more={log.more}
-          follow={follow}
-          onFollow={setFollow}
-          wrap={wrap}
-          local={local}
-          marked={search.line}
-          onMark={mark}
-        />
+        <Suspense fallback={<Skeleton rows={10} />}>
+          <LateLines
+            key={place}
+            lines={log.lines}
+            before={log.before}
+            older={log.older}
+            more={log.more}
+            follow={follow}
+            onFollow={setFollow}
+            wrap={wrap}
+            local={local}
+            marked={search.line}
+            onMark={mark}
+          />
+        </Suspense>
       )}
     </>
   );
