@@ -112,11 +112,24 @@ inBrowser('The frame of the console', () => {
       { path: '/o/-/experiments', then: (on) => tick(on).then(() => press('Tag …')(on)) },
       { path: '/o/-/experiments', then: press('Views …') },
       { path: `/o/-/projects/p/${project.id}` },
+      { path: `/o/-/projects/p/${project.id}`, then: tick },
+      { path: `/o/-/projects/p/${project.id}`, then: (on) => tick(on).then(() => press('Add to dataset …')(on)) },
+      { path: '/o/-/demo', then: fillWithDemo },
       { path: run },
       { path: run, then: press('Add feedback …') },
       { path: run, then: press('Add to dataset …') },
       { path: run, then: press('Share …') },
     ];
+  }
+
+  /** Begins to fill the workspace with the example, and is refused. */
+  async function fillWithDemo(on: Page): Promise<void> {
+    await on.route('**/api/v1/datasets', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 422, json: { detail: 'not now' } })
+        : route.continue(),
+    );
+    await on.getByRole('button', { name: 'Fill the workspace with it' }).click();
   }
 
   /** Shows texts as Markdown, which the tab remembers. */

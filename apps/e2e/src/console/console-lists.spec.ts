@@ -193,6 +193,43 @@ inBrowser('Lists of the console', () => {
     expect((await installation.send('GET', `/api/v1/sessions/${gone.experiment.id}`)).status).toBe(404);
   });
 
+  it('of deployments, datasets and the audit log have columns and views too', async () => {
+    await walk.deploy('kept in a view');
+    const lists: readonly (readonly [string, string, string, readonly string[]])[] = [
+      [
+        'host/deployments',
+        'deployments',
+        'Id',
+        ['Name', 'Status', 'Live', 'Latest revision', 'From', 'Type', 'Changed'],
+      ],
+      ['audit', 'audit', 'Operation', ['What happened', 'When', 'From', 'Entry']],
+      ['datasets', 'datasets', 'Changed', ['Name', 'Examples', 'Experiments', 'Last experiment', 'Made']],
+    ];
+    for (const [path, name, column, usual] of lists) {
+      await page.goto(`/o/-/${path}`);
+      await appears(page.getByRole('columnheader').first());
+      expect(await heads()).toEqual(usual);
+      await page.getByRole('button', { name: 'Columns …' }).click();
+      const columns = page.getByRole('dialog', { name: 'Columns' });
+      await columns.getByRole('button', { name: `Show ${column}`, exact: true }).click();
+      await columns.getByRole('button', { name: `Pin ${column}`, exact: true }).click();
+      await page.keyboard.press('Escape');
+      expect((await heads()).slice(0, 2)).toEqual([usual[0], column]);
+      await settled(page);
+      expect(await walk.looks(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Views …' }).click();
+      const views = page.getByRole('dialog', { name: 'Views' });
+      await views.getByLabel('Name for what the list shows now').fill('mine');
+      await page.keyboard.press('Enter');
+      await views.waitFor({ state: 'detached' });
+      const { resources } = await installation.ask('GET', `/v1/views?page=${name}`);
+      await page.goto(`/o/-/${path}?view=${resources[0].id}`);
+      await asked('columns', resources[0].parameters.columns);
+      await appears(page.getByRole('columnheader', { name: column }));
+      expect((await heads()).slice(0, 2)).toEqual([usual[0], column]);
+    }
+  });
+
   it('of examples are searched, changed, put into splits, and compared in two versions', async () => {
     const { id } = (await installation.ask('POST', '/api/v1/datasets', { name: 'own' })) as { id: string };
     const example = (n: number) => ({ dataset_id: id, inputs: { question: `question ${n}` }, outputs: { answer: n } });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
 import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
@@ -157,17 +158,53 @@ inBrowser('The traces of the console', () => {
   it('shows the columns that are chosen, which stand in the address', async () => {
     await page.goto(`/o/-/projects/p/${project}`);
     await appears(rows());
-    await page.getByText('Columns', { exact: true }).click();
-    await page.getByRole('checkbox', { name: 'Thread' }).check();
-    await page.getByRole('checkbox', { name: 'Output' }).uncheck();
+    await page.getByRole('button', { name: 'Columns …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Columns' });
+    for (const name of ['Show Thread', 'Hide Output', 'Pin Cost', 'Make Status wider']) {
+      await dialog.getByRole('button', { name, exact: true }).click();
+    }
+    await page.keyboard.press('Escape');
     const titles = async () => (await runs().getByRole('columnheader').allInnerTexts()).join();
-    await page.waitForURL('**columns=status,input,scores,thread,latency,tokens,cost,started');
-    expect(await titles()).toBe('Name,Status,Input,Scores,Thread,Latency,Tokens,Cost,Started');
+    const chosen = 'Tick,Name,Cost,Status,Input,Scores,Latency,Tokens,Started,Thread';
+    await page.waitForURL(({ searchParams }) => searchParams.get('columns')?.startsWith('cost|status,input') ?? false);
+    expect(await titles()).toBe(chosen);
     await page.reload();
     await appears(rows().first().getByText('thread 4'));
-    expect(await titles()).toBe('Name,Status,Input,Scores,Thread,Latency,Tokens,Cost,Started');
+    expect(await titles()).toBe(chosen);
     await settled(page);
     expect(await walk.looks(page)).toEqual([]);
+  });
+
+  it('exports what is ticked, and makes examples of it', async () => {
+    await page.goto(`/o/-/projects/p/${project}`);
+    await appears(rows());
+    for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+    await appears(page.getByText('2 ticked'));
+    await settled(page);
+    expect(await walk.looks(page)).toEqual([]);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const lines = readFileSync(await (await saved).path(), 'utf8')
+      .trimEnd()
+      .split('\n');
+    const exported = lines.map((line) => JSON.parse(line) as { id: string; inputs: unknown; outputs: unknown });
+    expect(exported).toHaveLength(2);
+    await page.getByRole('button', { name: 'Add to dataset …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add 2 runs to a dataset' });
+    await dialog.getByLabel('Name of the dataset').fill('of parcels');
+    expect(await walk.looks(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await appears(page.getByText('The 2 runs are examples now.'));
+    await page.getByRole('link', { name: 'Show the dataset' }).click();
+    await page.waitForURL('**/datasets/*?tab=examples');
+    const [{ id: dataset }] = await installation.ask('GET', '/api/v1/datasets?name=of%20parcels');
+    const examples: { source_run_id: string; inputs: unknown }[] = await installation.ask(
+      'GET',
+      `/api/v1/examples?dataset=${dataset}`,
+    );
+    expect(new Map(examples.map(({ source_run_id, inputs }) => [source_run_id, inputs]))).toEqual(
+      new Map(exported.map(({ id, inputs }) => [id, inputs])),
+    );
   });
 
   it('announces new runs, loads them when that is wanted, and shows when a run has ended', async () => {
