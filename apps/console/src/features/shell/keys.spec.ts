@@ -29,6 +29,7 @@ it('finds pages by the words of their names', () => {
   const names = (text: string) => pagesNamed(text).map(([, name]) => name);
   expect(names('  AUDIT ')).toEqual(['Audit log', 'Audit log: verify a history']);
   expect(names('hooks conn')).toEqual(['Connections: webhooks']);
-  expect(names('').length).toBe(12);
+  expect(names('example')).toEqual(['Example to try things with']);
+  expect(names('').length).toBe(13);
   expect(names('nothing')).toEqual([]);
 });

@@ -141,6 +141,7 @@ const COMPARISON = [
 ] as const;
 const TRACES = [
   ['j k', 'Next and previous run; in a list, Enter opens it'],
+  ['x', 'Tick the run, to export it or add it to a dataset'],
   ['h l', 'Fold and unfold what is below a run of a trace'],
   ['e E', 'Next and previous run that failed'],
   ['a d', 'Add feedback on the run, or the run to a dataset'],
