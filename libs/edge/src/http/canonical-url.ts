@@ -5,7 +5,7 @@ import type { Dialect } from '@fairlead/api';
 const platform = new Set(
   (
     'annotation-queues api-key audit-logs charts commits datasets examples feedback feedback-configs feedback-formulas ' +
-    'info likes metadata orgs otel platform playground-settings prompts public repos runs sessions settings tenants ' +
+    'info likes metadata orgs otel platform playground-settings prompts public repos revisions runs sessions settings tenants ' +
     'ttl-settings workspaces'
   ).split(' '),
 );
