@@ -32,12 +32,14 @@ function spelledOut(type: string): Operation {
   return verb === undefined ? words.join('_') : [verb, ...words.slice(0, -1)].join('_');
 }
 
+const UPDATES = ['update', 'stop', 'start', 'restart', 'run', 'end', 'hold', 'release', 'judge'];
+
 /** The activity of OCSF's class API Activity (6003): 1 create, 2 read, 3 update, 4 delete, 99 other. */
 export function activityOf(operation: Operation): { id: 1 | 2 | 3 | 4 | 99; name: string } {
   const verb = operation.split('_', 1)[0];
   if (verb === 'create' || verb === 'register') return { id: 1, name: 'Create' };
   if (verb === 'read') return { id: 2, name: 'Read' };
-  if (['update', 'stop', 'start', 'restart', 'run', 'end'].includes(verb!)) return { id: 3, name: 'Update' };
+  if (UPDATES.includes(verb!)) return { id: 3, name: 'Update' };
   if (verb === 'delete') return { id: 4, name: 'Delete' };
   return { id: 99, name: 'Other' };
 }
