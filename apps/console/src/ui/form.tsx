@@ -43,12 +43,19 @@ export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & { 
 }
 
 /** The field for why; it is kept with the change. */
-export function Reason({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+interface ReasonProps {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  readonly required?: boolean;
+}
+
+export function Reason({ value, onChange, required }: ReasonProps) {
   return (
     <TextField
       label="Reason, kept in the history"
       name="reason"
       maxLength={1000}
+      required={required}
       value={value}
       placeholder="1.14 was slow"
       onChange={(event) => onChange(event.target.value)}

@@ -82,12 +82,10 @@ function criterionOf({ of, limit, threshold, values, range, sign }: Limit, alpha
 }
 
 function sentence({ of, limit, threshold, outcome, rows, mean, lower, upper, detectable }: Criterion): string {
-  if (mean === null) return `${of} has too few rows to be held against ${limit}.`;
+  if (mean === null) return `${of} has too few rows for a limit.`;
   const range = `${shown(mean)} over ${rows} rows, between ${shown(lower!)} and ${shown(upper!)}`;
-  const told = `${of} is ${range}; the limit ${limit} is ${shown(threshold)}`;
-  return outcome === 'refuse'
-    ? `${told}.`
-    : `${told}, and ${shown(detectable!)} beyond it could be told by so many rows.`;
+  const told = `${of} is ${range}; the ${limit} is ${shown(threshold)}`;
+  return outcome === 'refuse' ? `${told}.` : `${told}: so few rows tell only ${shown(detectable!)} beyond it.`;
 }
 
 function shown(value: number): string {
@@ -108,15 +106,15 @@ function limitsOf(gate: Gate, { table, baselines, lowerIsBetter }: GateEvidence,
     const unscored = run.filter((isRun, row) => isRun && Number.isNaN(means[row]!)).length;
     if (unscored > 0) missing.push(`${unscored} of ${rows} rows have no ${name}.`);
     const present = means.filter((mean) => !Number.isNaN(mean));
-    if (given.min !== undefined) limits.push(valueLimit(name, 'minimum', given.min, present, range, 1));
-    if (given.max !== undefined) limits.push(valueLimit(name, 'maximum', given.max, present, range, -1));
+    if (given.min !== undefined) limits.push(valueLimit(name, 'minimum allowed', given.min, present, range, 1));
+    if (given.max !== undefined) limits.push(valueLimit(name, 'maximum allowed', given.max, present, range, -1));
     if (given.drop === undefined) return;
     compares.needed = true;
     const earlier = meansOf(columns.slice(0, baselines), table.rows);
     const pairs = earlier.map((mean, row) => (means[row]! - mean) * sign).filter((one) => !Number.isNaN(one));
     const width = range.most - range.least;
     limits.push({
-      ...{ of: `the difference of ${name}`, limit: 'of the largest loss', threshold: -given.drop, values: pairs },
+      ...{ of: `the difference of ${name}`, limit: 'least difference allowed', threshold: -given.drop, values: pairs },
       ...{ range: { least: -width, most: width }, sign: 1 },
     });
     const lost = earlier.filter((mean, row) => !Number.isNaN(mean) && Number.isNaN(means[row]!) && !run[row]).length;
@@ -135,7 +133,7 @@ function limitsOf(gate: Gate, { table, baselines, lowerIsBetter }: GateEvidence,
   }
   if (gate.max_error_rate !== undefined) {
     const rates = run.flatMap((isRun, row) => (isRun ? [errorRate(after, row)] : []));
-    limits.push(valueLimit('the error rate', 'maximum', gate.max_error_rate, rates, { least: 0, most: 1 }, -1));
+    limits.push(valueLimit('the error rate', 'maximum allowed', gate.max_error_rate, rates, { least: 0, most: 1 }, -1));
   }
   if (compares.needed && before.length === 0) missing.push('There is no experiment to compare with.');
   if (after.length === 0) missing.push('No experiment on the dataset names the revision.');

@@ -46,11 +46,16 @@ const VERBS: Readonly<Record<string, string>> = {
   end: 'ended',
   fill: 'filled',
   rename: 'renamed',
+  hold: 'held a revision of',
+  release: 'let a revision through of',
+  judge: 'looked at the evidence for',
 };
 /** Verbs by the last part of the path of a request, where that says more than the operation. */
 const BY_PATH: Readonly<Record<string, string>> = {
   redeploy: 'rolled back',
   interrupt: 'interrupted a revision of',
+  override: 'overrode the gates of',
+  gates: 'changed the gates of',
   stop: 'stopped',
   start: 'started',
   restart: 'restarted',

@@ -20,7 +20,14 @@ import {
 const RollBackDialog = lateDialog(async () => (await import('./plans')).RollBackDialog);
 
 /** Events that are nobody's change of the deployment. */
-const NO_CHANGES = ['SecretsRead', 'CommandStarted', 'CommandEnded', 'UploadPathIssued', 'DeploymentStatusReported'];
+const NO_CHANGES = [
+  'RevisionHeld',
+  'SecretsRead',
+  'CommandStarted',
+  'CommandEnded',
+  'UploadPathIssued',
+  'DeploymentStatusReported',
+];
 const STEPS = ['RevisionStatusChanged', 'RevisionActivated', 'RevisionCommitResolved', 'DeploymentProvisioned'];
 const CHANGES = EVENT_TITLES.map(([type]) => type).filter((type) => ![...NO_CHANGES, ...STEPS].includes(type));
 

@@ -34,6 +34,7 @@ type Health = Schemas['DeploymentHealth'];
 type Process = Schemas['ProcessHealth'];
 
 const ControlDialog = lateDialog(async () => (await import('./plans')).ControlDialog);
+const HeldVerdict = late(async () => (await import('./verdict')).HeldVerdict);
 const Metrics = late(async () => (await import('./metrics')).Metrics);
 
 const RECENT = 5;
@@ -101,6 +102,11 @@ function HealthSection({ deployment, revisions }: Shown) {
             </Status>
             <Reason text={withNames(reason, revisions)} />
           </p>
+        )}
+        {latest?.status === 'AWAITING_DEPLOY' && (
+          <Suspense>
+            <HeldVerdict deployment={deployment} revision={latest.id} />
+          </Suspense>
         )}
         {failed && <FirstErrors choice={failed} />}
         {processes.length > 0 && (

@@ -152,11 +152,12 @@ interface ActProps {
   readonly lead: string;
   readonly action: string;
   readonly act: (header: ReturnType<typeof writeHeaders>) => Promise<unknown>;
+  readonly needsReason?: boolean;
   readonly onClose: () => void;
 }
 
 /** Does something at once that has no plan. */
-function ActDialog({ deployment, title, lead, action, act, onClose }: ActProps) {
+function ActDialog({ deployment, title, lead, action, act, needsReason, onClose }: ActProps) {
   const [reason, setReason] = useState('');
   const refresh = useRefresh(deployment.id);
   const acting = useMutation({
@@ -176,9 +177,28 @@ function ActDialog({ deployment, title, lead, action, act, onClose }: ActProps) 
         onSubmit={() => acting.mutate()}
         onCancel={onClose}
       >
-        <Reason value={reason} onChange={setReason} />
+        <Reason value={reason} onChange={setReason} required={needsReason} />
       </Form>
     </Dialog>
+  );
+}
+
+/** Lets a revision through that its gates hold. */
+export function OverrideDialog({ revision, ...rest }: Closable & { revision: string }) {
+  const path = { deployment_id: rest.deployment.id, revision_id: revision };
+  return (
+    <ActDialog
+      {...rest}
+      title="Deploy it anyway"
+      lead="The revision is deployed whatever its gates say. The history tells who did it, and why."
+      action="Deploy"
+      needsReason
+      act={(header) =>
+        answered(
+          api.POST('/v2/deployments/{deployment_id}/revisions/{revision_id}/override', { params: { path, header } }),
+        )
+      }
+    />
   );
 }
 
