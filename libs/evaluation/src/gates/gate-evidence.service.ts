@@ -3,6 +3,7 @@ import type { Gate } from '@fairlead/contracts';
 import { findScoreDirections } from '@fairlead/datasets';
 import { EventStore, streamName } from '@fairlead/eventing';
 import { ExperimentLimits, lowerIsBetter } from '@fairlead/runs';
+import { BadRequest } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { configuredLabels } from '../compare/compare.queries';
@@ -99,7 +100,11 @@ export class GateEvidenceService {
     const keys = Object.keys(gate.keys);
     const labelValues = (labelled: readonly string[]) => configuredLabels(this.pool, tenantId, labelled);
     const sessions = [...baseline, ...candidates];
-    const table = await loadScores(this.pool, tenantId, sessions, { keys, labelValues }, this.limits);
+    const wanted = { keys, labelValues };
+    const table = await loadScores(this.pool, tenantId, sessions, wanted, this.limits).catch(tooMuch);
+    if (typeof table === 'string') {
+      return { gate: gate.name, tested: false, outcome: 'hold', reasons: [table], criteria: [] };
+    }
     add(hash, table, keys);
     const evidence = { table, baselines: baseline.length, lowerIsBetter: await this.lowerIsBetter(tenantId, gate) };
     return judgeGate(gate, evidence, look);
@@ -113,6 +118,12 @@ export class GateEvidenceService {
       Object.keys(keys).filter((key) => lower.includes(key) || (configured.has(key) && !higher.includes(key))),
     );
   }
+}
+
+/** The sentence about scores that do not fit into memory. @throws any other error */
+function tooMuch(error: unknown): string {
+  if (error instanceof BadRequest) return error.message;
+  throw error;
 }
 
 /** Adds everything of a table that a gate may look at. */

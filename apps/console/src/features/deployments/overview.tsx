@@ -15,6 +15,7 @@ import { Opening } from './opening';
 import type { Control } from './plans';
 import { Reason } from './reason';
 import { TimeTravel } from './time-travel';
+import { HeldVerdict } from './verdict';
 import {
   besideState,
   causeOf,
@@ -34,7 +35,6 @@ type Health = Schemas['DeploymentHealth'];
 type Process = Schemas['ProcessHealth'];
 
 const ControlDialog = lateDialog(async () => (await import('./plans')).ControlDialog);
-const HeldVerdict = late(async () => (await import('./verdict')).HeldVerdict);
 const Metrics = late(async () => (await import('./metrics')).Metrics);
 
 const RECENT = 5;
@@ -103,11 +103,7 @@ function HealthSection({ deployment, revisions }: Shown) {
             <Reason text={withNames(reason, revisions)} />
           </p>
         )}
-        {latest?.status === 'AWAITING_DEPLOY' && (
-          <Suspense>
-            <HeldVerdict deployment={deployment} revision={latest.id} />
-          </Suspense>
-        )}
+        {latest?.status === 'AWAITING_DEPLOY' && <HeldVerdict deployment={deployment} revision={latest.id} />}
         {failed && <FirstErrors choice={failed} />}
         {processes.length > 0 && (
           <List
