@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
@@ -13,6 +14,8 @@ import { RECORDED } from '../output/deployments.show';
 export const PATIENCE_MS = 600_000;
 /** Seconds that one request is held back. */
 const HOLD_S = 25;
+/** Milliseconds by which an answer has to be early to say something. */
+const EARLY_MS = 500;
 const ENDED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED'];
 
 export function hasEnded(status: string): boolean {
@@ -65,6 +68,7 @@ async function rolledOut(
   let told: string | undefined;
   const late = () => new Failure(`Revision ${id} is ${told} after ${patience / 1000} s.`, EXIT.timeout);
   for (let hold = 0; ; hold = Math.min(HOLD_S, Math.ceil((deadline - Date.now()) / 1000))) {
+    const asked = Date.now();
     const call = { method: 'GET', path: `${path}/wait`, query: { timeout: hold }, patience: hold * 1000 };
     const { text } = await api.send(call).catch((error: unknown) => {
       // A service that is slow to say that nothing has changed.
@@ -77,9 +81,12 @@ async function rolledOut(
     tell(`Revision ${id}: ${status}`);
     told = status;
     if (hasEnded(status)) return revision;
-    const reasons = status === 'AWAITING_DEPLOY' ? await heldBecause(api, path) : undefined;
+    // A request that was to be held back and was not says that gates hold the revision.
+    const isEarly = hold > 0 && Date.now() - asked < hold * 1000 - EARLY_MS;
+    const reasons = isEarly && status === 'AWAITING_DEPLOY' ? await heldBecause(api, path) : undefined;
     if (reasons) throw new Failure(`Revision ${id} is held by its gates: ${clean(reasons.join(' '))}`, EXIT.held);
     if (Date.now() >= deadline) throw late();
+    if (isEarly) await pause(EARLY_MS);
   }
 }
 

@@ -5,6 +5,8 @@ import type { Compared } from '../compare/score-table';
 
 /** An experiment that may count. */
 export interface EvidenceSession extends Compared {
+  /** False while more runs may come. */
+  readonly ended: boolean;
   /** Changes whenever the experiment or its statistics do. */
   readonly stamp: string;
 }
@@ -24,23 +26,28 @@ export function sessionsOfRevision(pool: Pool, place: Place, revisionId: string)
   return sessionsWith(pool, place, [{ revision_id: revisionId }], MOST_EXPERIMENTS + 1);
 }
 
-/** Experiments of the baseline of a gate, the newest first. */
+/**
+ * Experiments that may be the baseline of a gate, the newest first; none that name the revision, which would be compared with
+ * itself. Of a branch, the first that counts is the baseline.
+ */
 export async function sessionsOfBaseline(
   pool: Pool,
   place: Place,
   baseline: GateBaseline,
   activeRevisionId: string | null,
+  revisionId: string,
 ): Promise<EvidenceSession[]> {
   if (baseline === 'active') return activeRevisionId === null ? [] : sessionsOfRevision(pool, place, activeRevisionId);
   if ('branch' in baseline) {
     const { branch } = baseline;
-    return sessionsWith(pool, place, [{ branch }, { git: { branch } }], 1);
+    return sessionsWith(pool, place, [{ branch }, { git: { branch } }], MOST_EXPERIMENTS + 1, revisionId);
   }
   const { rows } = await pool.query<EvidenceSession>({
     name: 'baseline experiment of a gate',
-    text: `select id, name, persisted, xmin::text as stamp from sessions
-      where tenant_id = $1 and reference_dataset_id = $2 and id = $3`,
-    values: [place.tenantId, place.datasetId, baseline.experiment_id],
+    text: `select id, name, persisted, end_time is not null as ended, xmin::text as stamp from sessions
+      where tenant_id = $1 and reference_dataset_id = $2 and id = $3
+        and not coalesce(metadata @> searchable_json($4::text), false)`,
+    values: [place.tenantId, place.datasetId, baseline.experiment_id, JSON.stringify({ revision_id: revisionId })],
   });
   return rows;
 }
@@ -50,6 +57,7 @@ async function sessionsWith(
   { tenantId, datasetId, maxAge }: Place,
   metadata: readonly object[],
   limit: number,
+  notOf?: string,
 ): Promise<EvidenceSession[]> {
   const parameters = new Parameters();
   const named = metadata.map((one) => `metadata @> searchable_json(${parameters.add(JSON.stringify(one), 'text')})`);
@@ -59,8 +67,12 @@ async function sessionsWith(
     `start_time >= now() - ${parameters.add(maxAge, 'int')} * interval '1 day'`,
     `(${named.join(' or ')})`,
   ];
+  if (notOf !== undefined) {
+    const itself = parameters.add(JSON.stringify({ revision_id: notOf }), 'text');
+    conditions.push(`not coalesce(metadata @> searchable_json(${itself}), false)`);
+  }
   const { rows } = await pool.query<EvidenceSession>(
-    `select id, name, persisted, xmin::text as stamp from sessions where ${all(conditions)}
+    `select id, name, persisted, end_time is not null as ended, xmin::text as stamp from sessions where ${all(conditions)}
      order by start_time desc, id desc limit ${parameters.add(limit, 'int')}`,
     parameters.values,
   );

@@ -25,6 +25,10 @@ interface Counted {
   readonly baseline: readonly EvidenceSession[];
   readonly candidates: readonly EvidenceSession[];
   readonly actors: ReadonlyMap<string, string | null>;
+  /** True when there are more experiments than are read, of which those that count could be chosen. */
+  readonly tooMany: boolean;
+  /** Feedback keys of the gate whose lower scores are better. */
+  readonly lowerIsBetter: readonly string[];
 }
 
 interface Look {
@@ -66,14 +70,21 @@ export class GateEvidenceService {
   private async counted({ tenant_id: tenantId, ...held }: HeldRevision, gate: Gate): Promise<Counted> {
     const place = { tenantId, datasetId: gate.dataset_id, maxAge: gate.max_age_days };
     const [baseline, candidates] = await Promise.all([
-      sessionsOfBaseline(this.pool, place, gate.baseline, held.active_revision_id),
+      sessionsOfBaseline(this.pool, place, gate.baseline, held.active_revision_id, held.revision_id),
       sessionsOfRevision(this.pool, place, held.revision_id),
     ]);
     const ids = [...new Set([...baseline, ...candidates].map(({ id }) => id))];
     const actors = new Map(await Promise.all(ids.map(async (id) => [id, await this.actorOf(id)] as const)));
     const trusted = gate.evidence_keys;
     const counts = ({ id }: EvidenceSession) => !trusted || trusted.includes(actors.get(id) ?? '');
-    return { gate, baseline: baseline.filter(counts), candidates: candidates.filter(counts), actors };
+    const isBranch = typeof gate.baseline === 'object' && 'branch' in gate.baseline;
+    const counted = { baseline: baseline.filter(counts), candidates: candidates.filter(counts) };
+    const others = counted.baseline.filter(({ id }) => !counted.candidates.some((one) => one.id === id));
+    return {
+      ...{ gate, actors, candidates: counted.candidates, baseline: isBranch ? others.slice(0, 1) : others },
+      tooMany: candidates.length > MOST_EXPERIMENTS || (!isBranch && baseline.length > MOST_EXPERIMENTS),
+      lowerIsBetter: await this.lowerIsBetter(tenantId, gate),
+    };
   }
 
   /** The key that made an experiment. */
@@ -84,39 +95,41 @@ export class GateEvidenceService {
 
   private async judge(
     tenantId: string,
-    { gate, baseline, candidates }: Counted,
+    { gate, baseline, candidates, tooMany, lowerIsBetter }: Counted,
     look: number,
     hash: ReturnType<typeof createHash>,
   ): Promise<GateVerdict> {
-    const unready = [...baseline, ...candidates].filter(({ persisted }) => !persisted);
-    const tooMany = Math.max(baseline.length, candidates.length) > MOST_EXPERIMENTS;
+    const all = [...baseline, ...candidates];
+    const unready = all.filter(({ persisted }) => !persisted);
+    const running = all.filter(({ persisted, ended }) => persisted && !ended);
     const reasons = [
       ...unready.map(({ name }) => `The rows of ${name} are still being stored.`),
+      ...running.map(({ name }) => `${name} has not ended yet.`),
       ...(tooMany ? [`More than ${MOST_EXPERIMENTS} experiments would count.`] : []),
       ...(candidates.length === 0 ? ['No experiment on the dataset names the revision.'] : []),
     ];
-    hash.update(JSON.stringify([gate.name, reasons]));
+    hash.update(JSON.stringify([gate.name, reasons, lowerIsBetter]));
     if (reasons.length > 0) return { gate: gate.name, tested: false, outcome: 'hold', reasons, criteria: [] };
     const keys = Object.keys(gate.keys);
     const labelValues = (labelled: readonly string[]) => configuredLabels(this.pool, tenantId, labelled);
-    const sessions = [...baseline, ...candidates];
     const wanted = { keys, labelValues };
-    const table = await loadScores(this.pool, tenantId, sessions, wanted, this.limits).catch(tooMuch);
+    const table = await loadScores(this.pool, tenantId, all, wanted, this.limits).catch(tooMuch);
     if (typeof table === 'string') {
+      hash.update(table);
       return { gate: gate.name, tested: false, outcome: 'hold', reasons: [table], criteria: [] };
     }
     add(hash, table, keys);
-    const evidence = { table, baselines: baseline.length, lowerIsBetter: await this.lowerIsBetter(tenantId, gate) };
+    const evidence = { table, baselines: baseline.length, lowerIsBetter: new Set(lowerIsBetter) };
     return judgeGate(gate, evidence, look);
   }
 
-  private async lowerIsBetter(tenantId: string, { dataset_id, keys }: Gate): Promise<ReadonlySet<string>> {
+  private async lowerIsBetter(tenantId: string, { dataset_id, keys }: Gate): Promise<string[]> {
     const ofDataset = await findScoreDirections(this.pool, tenantId, dataset_id);
     const configured = await lowerIsBetter(this.pool, tenantId);
     const { lower_is_better: lower, higher_is_better: higher } = ofDataset;
-    return new Set(
-      Object.keys(keys).filter((key) => lower.includes(key) || (configured.has(key) && !higher.includes(key))),
-    );
+    return Object.keys(keys)
+      .filter((key) => lower.includes(key) || (configured.has(key) && !higher.includes(key)))
+      .sort();
   }
 }
 

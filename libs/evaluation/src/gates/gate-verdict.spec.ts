@@ -104,7 +104,10 @@ describe('A gate', () => {
     const pair = (more: number) =>
       [0.01, 0.01 + more].map((each) => scored({ a: answers(300, 0) }, { costs: costs(each) }));
     expect(judged(cost, pair(0.0001))).toMatchObject({ outcome: 'promote' });
-    expect(judged(cost, pair(0.01))).toMatchObject({ outcome: 'refuse' });
+    expect(judged(cost, pair(0.01))).toMatchObject({
+      outcome: 'refuse',
+      criteria: [{ limit: 'greatest difference allowed', threshold: 0.001, mean: expect.closeTo(0.0145, 4) }],
+    });
     const errors = gate({ max_error_rate: 0.05 });
     expect(judged(errors, [scored({ a: answers(300, 0) }, { failed: 3 })], 0)).toMatchObject({ outcome: 'promote' });
     expect(judged(errors, [scored({ a: answers(300, 0) }, { failed: 60 })], 0)).toMatchObject({ outcome: 'refuse' });
@@ -116,6 +119,14 @@ describe('A gate', () => {
     const one = [scored({ correct: answers(300, 60) }), scored({ correct: answers(300, 60) })];
     const bounds = [1, 2, 10].map((look) => judged(drop, one, 1, look).criteria[0]!.lower!);
     expect(bounds).toEqual(bounds.toSorted((a, b) => b - a));
+  });
+
+  it('tests no fewer than ten rows, whatever it says', () => {
+    const few = [scored({ correct: answers(9, 0) }), scored({ correct: answers(9, 9) })];
+    expect(judged({ ...drop, min_rows: 2 }, few)).toMatchObject({
+      tested: false,
+      reasons: ['9 of 10 rows are there.'],
+    });
   });
 
   it('has no bounds for one value', () => {

@@ -4,6 +4,8 @@ import { alphaOf, boundsOf } from './gate-test';
 
 /** Version of the method below: a verdict names it, and another one computes other numbers. */
 export const METHOD = 'bounds-1';
+/** Rows below which the quantiles of the test are not good enough, whatever a gate says. */
+const FEWEST = 10;
 /** Sentences of one verdict. */
 const MOST_REASONS = 100;
 
@@ -57,15 +59,20 @@ interface Limit {
 export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): GateVerdict {
   const missing: string[] = [];
   const { limits, rows } = limitsOf(gate, evidence, missing);
-  if (rows < gate.min_rows) {
-    missing.unshift(`${rows} of ${gate.min_rows} rows are there.`);
+  const least = Math.max(gate.min_rows, FEWEST);
+  if (rows < least) {
+    missing.unshift(`${rows} of ${least} rows are there.`);
+    return { gate: gate.name, tested: false, outcome: 'hold', reasons: missing.slice(0, MOST_REASONS), criteria: [] };
+  }
+  // What is not complete is not tested: a test would use up a look.
+  if (missing.length > 0) {
     return { gate: gate.name, tested: false, outcome: 'hold', reasons: missing.slice(0, MOST_REASONS), criteria: [] };
   }
   const alpha = alphaOf(look);
   const criteria = limits.map((limit) => criterionOf(limit, [alpha, alpha / Math.max(1, limits.length)]));
   const refused = criteria.filter(({ outcome }) => outcome === 'refuse');
   const held = criteria.filter(({ outcome }) => outcome === 'hold');
-  const reasons = refused.length > 0 ? refused.map(sentence) : [...missing, ...held.map(sentence)];
+  const reasons = (refused.length > 0 ? refused : held).map(sentence);
   const outcome = refused.length > 0 ? 'refuse' : reasons.length > 0 || criteria.length === 0 ? 'hold' : 'promote';
   if (outcome === 'hold' && reasons.length === 0) reasons.push('It has no limits.');
   return { gate: gate.name, tested: true, outcome, reasons: reasons.slice(0, MOST_REASONS), criteria };
@@ -114,8 +121,13 @@ function limitsOf(gate: Gate, { table, baselines, lowerIsBetter }: GateEvidence,
     const pairs = earlier.map((mean, row) => (means[row]! - mean) * sign).filter((one) => !Number.isNaN(one));
     const width = range.most - range.least;
     limits.push({
-      ...{ of: `the difference of ${name}`, limit: 'least difference allowed', threshold: -given.drop, values: pairs },
-      ...{ range: { least: -width, most: width }, sign: 1 },
+      ...{
+        of: `the difference of ${name}`,
+        limit: sign === 1 ? 'least difference allowed' : 'greatest difference allowed',
+        threshold: -given.drop,
+        values: pairs,
+      },
+      ...{ range: { least: -width, most: width }, sign },
     });
     const lost = earlier.filter((mean, row) => !Number.isNaN(mean) && Number.isNaN(means[row]!) && !run[row]).length;
     if (lost > 0) missing.push(`${lost} rows that the baseline has for ${name} were not run.`);

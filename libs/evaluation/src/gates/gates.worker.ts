@@ -1,5 +1,5 @@
 import type { GateOutcome } from '@fairlead/contracts';
-import { EventStore, handle, type Lease, QueueWorker, recall, streamName } from '@fairlead/eventing';
+import { EventStore, handle, type Lease, load, QueueWorker, streamName } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { GateEvidenceService } from './gate-evidence.service';
 import { METHOD } from './gate-verdict';
@@ -39,7 +39,7 @@ export class GatesWorker extends QueueWorker {
   private async judge(held: HeldRevision): Promise<GateOutcome> {
     const { revision_id, deployment_id, until } = held;
     const stream = streamName('gate', revision_id);
-    const { state } = await recall(this.store, judgementsModel, stream);
+    const { state } = await load(this.store, judgementsModel, stream);
     if (state.last && state.last.outcome !== 'hold') return state.last.outcome;
     const about = { deployment_id, revision_id, method: METHOD };
     if (Date.now() > Date.parse(until)) {
@@ -48,16 +48,17 @@ export class GatesWorker extends QueueWorker {
       return this.note(held, { ...about, ...nothing, outcome: 'refuse', reasons });
     }
     const found = await this.evidence.find(held);
-    const stamp = JSON.stringify(found.map(({ baseline, candidates }) => [baseline, candidates]));
+    const stamp = JSON.stringify(found.map((one) => [one.baseline, one.candidates, one.tooMany, one.lowerIsBetter]));
     if (stamp === held.stamp) return 'hold';
     const { verdicts, experiments, data } = await this.evidence.look(held, found, state.looks + 1);
-    const isTested = verdicts.some(({ tested }) => tested) && data !== state.last?.data;
-    const usedUp = isTested && state.looks >= MOST_LOOKS;
+    const tested = verdicts.some((one) => one.tested);
+    const isCounted = tested && data !== state.last?.data;
+    const usedUp = tested && state.looks >= MOST_LOOKS;
     const outcomes = verdicts.map(({ outcome }) => outcome);
     const decided = outcomes.includes('refuse') ? 'refuse' : outcomes.includes('hold') ? 'hold' : 'promote';
     const reasons = verdicts.flatMap((one) => one.reasons.map((reason) => `${one.gate}: ${reason}`));
     const outcome = await this.note(held, {
-      ...{ ...about, look: state.looks + Number(isTested && !usedUp), data, verdicts, experiments },
+      ...{ ...about, look: state.looks + Number(isCounted && !usedUp), data, verdicts, experiments },
       outcome: usedUp ? 'hold' : decided,
       reasons: usedUp ? [`There were ${MOST_LOOKS} looks: only a person can let it through.`] : reasons,
     });
@@ -67,7 +68,8 @@ export class GatesWorker extends QueueWorker {
 
   private async note({ tenant_id: tenant }: HeldRevision, look: GateJudged['data']): Promise<GateOutcome> {
     const metadata = { tenant, actor: 'system:gates' };
-    await handle(this.store, judgementsModel, streamName('gate', look.revision_id), noteLook(look), metadata);
-    return look.outcome;
+    const stream = streamName('gate', look.revision_id);
+    const { state } = await handle(this.store, judgementsModel, stream, noteLook(look), metadata);
+    return state.last?.outcome ?? 'hold';
   }
 }

@@ -43,10 +43,13 @@ const MOST_TOLD = 200;
 
 /** Notes a look at other evidence than the last one; nothing follows a verdict. */
 export function noteLook(look: GateJudged['data']): (state: Judgements) => GateJudged[] {
-  return ({ told, last }) => {
+  return ({ told, last, looks }) => {
     if (last && last.outcome !== 'hold') return [];
+    // Another process has looked meanwhile.
+    if (look.look !== looks && look.look !== looks + 1) return [];
     const isFinal = look.outcome !== 'hold';
-    if (!isFinal && (last?.data === look.data || told >= MOST_TOLD)) return [];
+    const isCounted = look.look > looks;
+    if (!isFinal && !isCounted && (last?.data === look.data || told >= MOST_TOLD)) return [];
     return [{ type: 'GateJudged', data: look }];
   };
 }

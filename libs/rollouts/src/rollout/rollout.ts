@@ -63,7 +63,7 @@ export const rolloutModel: Model<Rollout, RolloutEvent> = {
       case 'RolloutStopped':
         return { ...state, attempts: state.attempts - 1 };
       case 'RolloutHeld':
-        return { ...state, attempts: state.attempts - 1, held: true };
+        return { ...state, paused: false, reason: null, attempts: state.attempts - 1, held: true };
       case 'CommitResolved':
         return { ...state, commit: event.data.repo_commit_sha };
       case 'RolloutStatusReported':

@@ -38,6 +38,12 @@ export class RevisionsConsumer {
     if (previous_status === 'QUEUED' || !isRunning(status)) await this.note(context);
   }
 
+  /** The revision that serves meanwhile is looked at again. */
+  @EventPattern<string>('RevisionHeld')
+  revisionHeld(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
   @EventPattern<string>('RevisionReleased')
   revisionReleased(@Ctx() context: EventContext): Promise<void> {
     return this.note(context);

@@ -8,6 +8,8 @@ import { type LogChoice, readLog } from './log-lines';
 
 const MOST = 3;
 const LONGEST = 500;
+/** A program that fails again and again writes more. */
+const AGAIN_MS = 15_000;
 
 /**
  * Lines of a log that say why something has failed, each with a link to its place: the first errors, the last errors of a
@@ -18,6 +20,7 @@ export function FirstErrors({ choice }: { choice: LogChoice }) {
   const { deployment, revision, phase } = choice;
   const found = useQuery({
     queryKey: ['deployment', w, deployment, 'errors', revision, phase],
+    refetchInterval: AGAIN_MS,
     queryFn: async ({ signal }) => {
       const isProgram = phase === 'run';
       const order = isProgram ? 'desc' : 'asc';

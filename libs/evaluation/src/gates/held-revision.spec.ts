@@ -1,0 +1,40 @@
+import { given } from '@fairlead/eventing/testing';
+import { type GateJudged, judgementsModel, noteLook } from './held-revision';
+
+const look = (more: Partial<GateJudged['data']> = {}): GateJudged['data'] => ({
+  ...{ deployment_id: 'd', revision_id: 'r', look: 1, outcome: 'hold', reasons: [], method: 'bounds-1', data: 'a' },
+  ...{ verdicts: [], experiments: [] },
+  ...more,
+});
+const judged = (more?: Partial<GateJudged['data']>): GateJudged => ({ type: 'GateJudged', data: look(more) });
+
+describe('a look at the evidence', () => {
+  it.each<[what: string, before: GateJudged[], next: Partial<GateJudged['data']>, isNoted: boolean]>([
+    ['the first', [], {}, true],
+    ['one at the same scores', [judged()], { look: 1 }, false],
+    ['one at other scores', [judged()], { look: 2, data: 'b' }, true],
+    [
+      'one that another process was ahead of',
+      [judged(), judged({ look: 2, data: 'b' })],
+      { look: 1, data: 'c' },
+      false,
+    ],
+    ['one after a verdict', [judged({ outcome: 'promote' })], { look: 2, data: 'b', outcome: 'refuse' }, false],
+    ['a verdict', [judged()], { look: 2, data: 'b', outcome: 'refuse' }, true],
+    ['the end of the wait', [judged()], { look: 1, data: '', outcome: 'refuse' }, true],
+  ])('%s', (_, before, next, isNoted) => {
+    given(judgementsModel, ...before)
+      .when(noteLook(look(next)))
+      .then(...(isNoted ? [judged(next)] : []));
+  });
+
+  it('is noted when it is counted, however many have found too little', () => {
+    const many = Array.from({ length: 200 }, (_, at) => judged({ look: 0, data: String(at) }));
+    given(judgementsModel, ...many)
+      .when(noteLook(look({ look: 0, data: 'more' })))
+      .then();
+    given(judgementsModel, ...many)
+      .when(noteLook(look({ look: 1, data: 'more' })))
+      .then(judged({ data: 'more' }));
+  });
+});
