@@ -307,6 +307,23 @@ describe('Waiting for a rollout', () => {
     expect([code, err]).toEqual([3, expect.stringContaining(`Revision ${REVISION} is BUILDING after 0.5 s.`)]);
   });
 
+  it.each([
+    ['wait', ['deployments', 'wait', ID]],
+    ['logs', ['deployments', 'logs', ID, '--revision', REVISION, '--phase', 'build', '-f']],
+  ])('ends with 7 when gates hold the revision: %s', async (_, words) => {
+    rollout('AWAITING_DEPLOY');
+    const { answer } = double;
+    double.answer = (request, response) => {
+      const { url = '' } = request;
+      if (url.endsWith('/verdict')) json(response, 200, { held: true, reasons: ['g: Too few rows.'] });
+      else if (url.includes('logs')) json(response, 200, { logs: [], next_offset: null });
+      else if (url.endsWith(`/revisions/${REVISION}`)) json(response, 200, { id: REVISION, status: 'AWAITING_DEPLOY' });
+      else answer(request, response);
+    };
+    const { code, err } = await cli.run(words);
+    expect([code, err]).toEqual([7, expect.stringContaining(`Revision ${REVISION} is held by its gates: g: Too few`)]);
+  });
+
   it('is told as it was last seen when the service no longer answers', async () => {
     rollout('DEPLOYING');
     const { answer } = double;

@@ -3,7 +3,7 @@ import { type Api, reasonHeader } from '../api/api';
 import { does } from '../api/context';
 import { deploymentId, findDeployment, revisionId } from '../api/lookups';
 import type { Revision } from '../api/records';
-import { Refusal, Usage } from '../failure';
+import { EXIT, Failure, Refusal, Usage } from '../failure';
 import { examples } from '../output/help';
 import { clean, when } from '../output/text';
 import { addLines, reaches } from '../table/group';
@@ -114,14 +114,14 @@ function shown(value: number | null): string {
   return value === null ? '-' : String(Number(value.toPrecision(3)));
 }
 
-/** The reasons why gates hold a revision; undefined when they do not. */
-export async function heldBecause(api: Api, path: string): Promise<readonly string[] | undefined> {
-  try {
-    const { held, reasons } = await api.get<Verdict>(`${path}/verdict`);
-    return held ? reasons : undefined;
-  } catch (error) {
+/** Ends the command when gates hold a revision; `path` is its path. @throws Failure with the exit code 7 */
+export async function checkHeld(api: Api, path: string): Promise<void> {
+  const verdict = await api.get<Verdict>(`${path}/verdict`).catch((error: unknown) => {
     // Nothing holds it, or the server is of a version without gates.
     if (error instanceof Refusal && error.status === 404) return undefined;
     throw error;
-  }
+  });
+  if (!verdict?.held) return;
+  const reasons = clean(verdict.reasons.join(' '));
+  throw new Failure(`Revision ${path.split('/').at(-1)} is held by its gates: ${reasons}`, EXIT.held);
 }

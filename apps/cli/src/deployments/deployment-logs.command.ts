@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Query } from '../api/api';
 import { type Context, does } from '../api/context';
+import { checkHeld } from './deployment-gates.commands';
 import { hasEnded } from './deployment-wait.command';
 import { Usage } from '../failure';
 import { examples } from '../output/help';
@@ -155,7 +156,10 @@ export class DeploymentLogs {
     }
   }
 
-  /** Prints lines as they come, as JSON one object a line, until the revision has ended. Answers its status. */
+  /**
+   * Prints lines as they come, as JSON one object a line, until the revision has ended. Answers its status.
+   * @throws Failure when its gates hold it
+   */
   async follow(phases: readonly Phase[]): Promise<string> {
     const { api } = this.context;
     const path = `/v2/deployments/${this.deploymentId}/revisions/${this.revisionId}`;
@@ -164,6 +168,7 @@ export class DeploymentLogs {
       const { status } = await api.get<Revision>(path);
       for (const phase of phases) await this.printNew(phase, offsets);
       if (hasEnded(status)) return status;
+      if (status === 'AWAITING_DEPLOY') await checkHeld(api, path);
       await api.pause(LOOK_MS);
     }
   }

@@ -3,8 +3,7 @@ import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { EXIT, Failure, Usage } from '../failure';
-import { clean } from '../output/text';
-import { heldBecause } from './deployment-gates.commands';
+import { checkHeld } from './deployment-gates.commands';
 import { findDeployment, revisionId } from '../api/lookups';
 import type { Revision } from '../api/records';
 import { reaches } from '../table/group';
@@ -83,8 +82,7 @@ async function rolledOut(
     if (hasEnded(status)) return revision;
     // A request that was to be held back and was not says that gates hold the revision.
     const isEarly = hold > 0 && Date.now() - asked < hold * 1000 - EARLY_MS;
-    const reasons = isEarly && status === 'AWAITING_DEPLOY' ? await heldBecause(api, path) : undefined;
-    if (reasons) throw new Failure(`Revision ${id} is held by its gates: ${clean(reasons.join(' '))}`, EXIT.held);
+    if (isEarly && status === 'AWAITING_DEPLOY') await checkHeld(api, path);
     if (Date.now() >= deadline) throw late();
     if (isEarly) await pause(EARLY_MS);
   }

@@ -60,7 +60,7 @@ export type GateOutcome = 'promote' | 'hold' | 'refuse';
 export interface GateJudgedMessage {
   readonly deployment_id: string;
   readonly revision_id: string;
-  /** Number of the look, from 1. */
+  /** Looks so far that tested limits; 0 while there was too little to test. */
   readonly look: number;
   readonly outcome: GateOutcome;
   /** Sentences: what is missing, or which limits are broken. */

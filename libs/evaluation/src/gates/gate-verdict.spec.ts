@@ -60,7 +60,8 @@ describe('A gate', () => {
     ['promotes what is not worse', 300, 60, 60, 'promote'],
     ['refuses what is much worse', 300, 60, 120, 'refuse'],
     ['holds what is a little worse', 300, 60, 70, 'hold'],
-    ['holds what looks alike over few rows', 30, 6, 6, 'hold'],
+    ['holds what looks alike over few rows', 40, 8, 8, 'hold'],
+    ['promotes what looks alike over 60 rows', 60, 12, 12, 'promote'],
   ])('%s', (_, count, before, after, outcome) => {
     const verdict = judged(drop, [
       scored({ correct: answers(count, before) }),
@@ -126,6 +127,13 @@ describe('A gate', () => {
     expect(judged({ ...drop, min_rows: 2 }, few)).toMatchObject({
       tested: false,
       reasons: ['9 of 10 rows are there.'],
+    });
+  });
+
+  it('holds a difference of few rows, however many the revision has', () => {
+    const before = scored({ correct: [...answers(9, 0), ...Array<null>(291).fill(null)] });
+    expect(judged(drop, [before, scored({ correct: answers(300, 0) })])).toMatchObject({
+      ...{ outcome: 'hold', reasons: ['the difference of correct has too few rows for a limit.'] },
     });
   });
 

@@ -60,10 +60,7 @@ export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): Gat
   const missing: string[] = [];
   const { limits, rows } = limitsOf(gate, evidence, missing);
   const least = Math.max(gate.min_rows, FEWEST);
-  if (rows < least) {
-    missing.unshift(`${rows} of ${least} rows are there.`);
-    return { gate: gate.name, tested: false, outcome: 'hold', reasons: missing.slice(0, MOST_REASONS), criteria: [] };
-  }
+  if (rows < least) missing.unshift(`${rows} of ${least} rows are there.`);
   // What is not complete is not tested: a test would use up a look.
   if (missing.length > 0) {
     return { gate: gate.name, tested: false, outcome: 'hold', reasons: missing.slice(0, MOST_REASONS), criteria: [] };
@@ -79,7 +76,7 @@ export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): Gat
 }
 
 function criterionOf({ of, limit, threshold, values, range, sign }: Limit, alphas: [number, number]): Criterion {
-  const bounds = boundsOf({ values, range }, alphas);
+  const bounds = values.length < FEWEST ? undefined : boundsOf({ values, range }, alphas);
   const about = { of, limit, threshold: threshold * sign, rows: values.length };
   if (!bounds) return { ...about, outcome: 'hold', mean: null, lower: null, upper: null, detectable: null };
   const { lower, upper, mean, detectable } = bounds;
