@@ -1,5 +1,6 @@
 import * as edge from '@fairlead/edge';
 import type { Route } from '@fairlead/api';
+import { until } from '@fairlead/postgres/testing';
 import { GrownBodies, type Growth } from '../testing/fuzz/grown-bodies';
 import { FORM_TYPE, GROWN_FORMS } from '../testing/fuzz/grown-forms';
 import { RouteService } from '../testing/route-service';
@@ -190,7 +191,12 @@ async function seenByTenantA(): Promise<Record<string, string>> {
   for (const { method, path, scope } of service.table) {
     if (method !== 'GET' || scope === 'public' || VOLATILE.test(path)) continue;
     const target = path.replaceAll(/:(\w+)/g, (_, name: string) => a.ids[name] ?? MISSING);
-    const { status, text } = await service.send('GET', target + (more[`GET ${path}`]?.search ?? ''), keyA);
+    const search = more[`GET ${path}`]?.search ?? '';
+    // A view that still follows what was written does not answer; a thing that is gone does.
+    const { status, text } = await until(
+      () => service.send('GET', target + search, keyA),
+      (answer) => answer.status !== 503,
+    );
     if (status === 200) seen[path] = text;
   }
   return seen;
@@ -276,11 +282,17 @@ async function cost(route: Route, text: string, type: string): Promise<{ ms: num
   const ids: Readonly<Record<string, string>> = type === FORM_TYPE ? { dataset_id: b.ids.own_dataset_id! } : {};
   const target = route.path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? b.ids[name] ?? MISSING);
   const init = { method: route.method, headers: { 'x-api-key': keyB, 'content-type': type }, body: text };
-  const before = process.cpuUsage();
-  const answer = await fetch(service.url + target, init);
-  await answer.arrayBuffer();
-  const { user, system } = process.cpuUsage(before);
-  return { ms: (user + system) / 1000, status: answer.status };
+  // A request that finds the views behind what was sent before it is repeated, as a client does.
+  return until(
+    async () => {
+      const before = process.cpuUsage();
+      const answer = await fetch(service.url + target, init);
+      await answer.arrayBuffer();
+      const { user, system } = process.cpuUsage(before);
+      return { ms: (user + system) / 1000, status: answer.status };
+    },
+    ({ status }) => status !== 503,
+  );
 }
 
 /** Observations while bodies grew. */
@@ -301,8 +313,7 @@ class Growing {
       [few, many] = [Math.min(few, small.ms), Math.min(many, large.ms)];
       for (const { status } of [small, large]) {
         this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-        if (status >= 500 && status !== 501 && status !== 503)
-          this.wrong.push(`${route.method} ${route.path}, ${name}: ${status}`);
+        if (status >= 500 && status !== 501) this.wrong.push(`${route.method} ${route.path}, ${name}: ${status}`);
       }
     }
     this.measured++;
@@ -316,13 +327,17 @@ class Growing {
   }
 }
 
+/** Views take a while to follow thousands of runs, and reads wait for them: routes of runs come last. */
+const ofRuns = ({ path }: Route) => Number(path.includes('/runs'));
+const runsLast = (routes: readonly Route[]) => [...routes].sort((one, other) => ofRuns(one) - ofRuns(other));
+
 const operationOf = ({ method, path }: Route) =>
   document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
 
 it('a body of four times as many units takes about four times as long on every route that writes', async () => {
   const bodies = new GrownBodies(document.components.schemas);
   const growing = new Growing();
-  for (const route of service.table) {
+  for (const route of runsLast(service.table)) {
     const schema = operationOf(route)?.requestBody?.content['application/json']?.schema;
     if (!schema || route.scope === 'public') continue;
     const good = () => details(b, `tenant-b-${++names}`, service)[`${route.method} ${route.path}`]?.body;
@@ -338,7 +353,7 @@ it('a form of four times as many units takes about four times as long on every r
   const growing = new Growing();
   const routes = service.table.filter((route) => operationOf(route)?.requestBody?.content['multipart/form-data']);
   expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(Object.keys(GROWN_FORMS).sort());
-  for (const route of routes) {
+  for (const route of runsLast(routes)) {
     for (const growth of GROWN_FORMS[`${route.method} ${route.path}`]!) await growing.measure(route, growth, FORM_TYPE);
   }
   expect(growing).toMatchObject({ slow: [], wrong: [] });

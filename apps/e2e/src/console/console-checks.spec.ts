@@ -36,6 +36,12 @@ const STATES: Readonly<Record<string, (route: Route) => Promise<void>>> = {
   'is forbidden': (route) => route.fulfill({ status: 403, json: { detail: 'Forbidden' } }),
 };
 const NAMES = Object.keys(stops(typed));
+/** Pages for one of the states: a usual run tries each page in one of them, in the other one the next day. */
+const namesFor = (state: string) => {
+  if (process.env.FAIRLEAD_FAULTS === 'full') return NAMES;
+  const today = Math.floor(Date.now() / 86_400_000) + Object.keys(STATES).indexOf(state);
+  return NAMES.filter((_, nth) => (nth + today) % 2 === 0);
+};
 
 inBrowser('The console, with hostile text in every field and a canary as every secret', () => {
   beforeAll(async () => {
@@ -190,7 +196,7 @@ inBrowser('The console, with hostile text in every field and a canary as every s
   });
 
   it.each(Object.keys(STATES))('has no fault while what a page shows %s', async (state) => {
-    await intercepted(page.context(), STATES[state]!, () => expectNoFaults(page, NAMES));
+    await intercepted(page.context(), STATES[state]!, () => expectNoFaults(page, namesFor(state)));
   });
 
   it('has no fault while pages load', async () => {

@@ -320,7 +320,14 @@ async function specials(
 async function heldRevision(service: RouteService, key: string, { dataset_id }: Ids, second: string): Promise<Ids> {
   type Made = { id: string; latest_revision_id: string };
   const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example/held:${tag}` } });
-  const { id } = await service.ask<Made>('POST', '/v2/deployments', key, { ...newDeployment('held'), ...image(1) });
+  const made = await service.ask<Made>('POST', '/v2/deployments', key, { ...newDeployment('held'), ...image(1) });
+  const { id } = made;
+  // Until then, the second revision would replace the first one on some days and wait behind it on others.
+  await askUntil(async () => {
+    const path = `/v2/deployments/${id}/revisions/${made.latest_revision_id}`;
+    const { status } = await service.ask<{ status: string }>('GET', path, key);
+    return ['DEPLOYING', 'DEPLOYED'].includes(status) ? status : undefined;
+  });
   const baselines = ['active', { experiment_id: second }, { branch: 'main' }];
   const gates = baselines.map((baseline, index) => newGate(`gate ${index}`, dataset_id!, baseline));
   await service.ask('PUT', `/v2/deployments/${id}/gates`, key, { gates });
