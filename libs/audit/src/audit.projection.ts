@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { operationOf } from './operation';
 
 /** Types that are left out, because another event of the same append says what was done. */
-const UNTOLD = new Set(['NameReserved', 'NameReleased', 'BuildOnPushPaused']);
+const UNTOLD = new Set(['NameReserved', 'NameReleased', 'BuildOnPushPaused', 'CommitSkipped']);
 const SYSTEM = 'system:';
 
 /**

@@ -13,6 +13,7 @@ it.each([
   ['DeploymentStopRequested', 'stop_deployment', 3],
   ['CommandStarted', 'run_command', 3],
   ['BuildOnPushPaused', 'build_on_push_paused', 99],
+  ['CommitSkipped', 'commit_skipped', 99],
   ['constructor', 'constructor', 99],
   ['ThingChanged', 'update_thing', 3],
 ])('%s is the operation %s', (type, operation, activity) => {

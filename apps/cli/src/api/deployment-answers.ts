@@ -15,6 +15,7 @@ interface Plan {
   readonly changes: readonly Change[];
   readonly creates_revision: boolean;
   readonly pauses_push: boolean;
+  readonly skips_commit?: string;
 }
 
 /** Shows what a change would do, which was only planned. */
@@ -23,10 +24,11 @@ export function showPlan(context: Context, answer: Answer): void {
   const { text } = answer;
   warnOf(context, answer);
   if (out.json) return out.text(text);
-  const { changes, creates_revision, pauses_push } = JSON.parse(text) as Plan;
+  const { changes, creates_revision, pauses_push, skips_commit } = JSON.parse(text) as Plan;
   for (const line of changeLines(context, changes)) out.line(line.slice(2));
   if (creates_revision) out.note('It makes a revision.');
   if (pauses_push) out.note('Pushes make no revisions from then on.');
+  if (skips_commit) out.note(`Pushes of commit ${skips_commit} make no revisions from then on.`);
   if (changes.length === 0 && !creates_revision) out.note('It changes nothing.');
 }
 

@@ -16,6 +16,7 @@ interface RollbackOptions {
   readonly dryRun?: boolean;
   readonly plan?: boolean;
   readonly keepSecrets?: boolean;
+  readonly skipCommit?: boolean;
   readonly wait?: boolean;
 }
 
@@ -27,6 +28,7 @@ export function addRollback(group: Command): void {
     .argument('[revision]', 'id of the revision to go back to')
     .option('--reason <text>', 'why, for the history')
     .option('--keep-secrets', 'keep the present secrets instead of those of the earlier revision')
+    .option('--skip-commit', 'let pushes go on, but for the commit of the latest revision')
     .option('--dry-run', 'show what would change from what runs now, change nothing')
     .option('--plan', 'show what would change of the deployment, change nothing')
     .option('--wait', 'wait until it is deployed');
@@ -36,15 +38,16 @@ export function addRollback(group: Command): void {
     'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
     'GET /api/v1/revisions/scores',
   );
-  does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, plan, keepSecrets, wait }) => {
+  does<RollbackOptions>(rollback, async (context, [name, revision], options) => {
     const { api, out } = context;
+    const { reason, dryRun, plan, keepSecrets, skipCommit, wait } = options;
     const named = revision === undefined ? undefined : revisionId(revision);
     const deployment = await findDeployment(api, name!);
     const { id, active_revision_id, latest_revision_id } = deployment;
     const target = named ?? (await deployedBefore(api, deployment));
     if (named !== undefined) await warnOfFailed(context, id, named);
     const redeploy = `/v2/deployments/${id}/revisions/${target}/redeploy`;
-    const query = { ...(keepSecrets && { keep_secrets: true }) };
+    const query = { ...(keepSecrets && { keep_secrets: true }), ...(skipCommit && { skip_commit: true }) };
     const planned = () =>
       api.send({ method: 'POST', path: redeploy, body: '{}', query: { ...query, dry_run: 'plan' } });
     const present = active_revision_id ?? latest_revision_id;

@@ -213,6 +213,7 @@ export const deploymentEvents = {
   RevisionCommitResolved: { schema: 1, operation: 'revision_commit_resolved' },
   TracingProjectNamed: { schema: 1, operation: 'update_deployment' },
   BuildOnPushPaused: { schema: 1, operation: 'build_on_push_paused' },
+  CommitSkipped: { schema: 1, operation: 'commit_skipped' },
   UploadPathIssued: { schema: 1, operation: 'create_upload_path' },
   DeploymentTagged: { schema: 1, operation: 'update_deployment' },
   SecretsRead: { schema: 1, operation: 'read_secrets' },

@@ -58,6 +58,8 @@ export interface PushFollower {
   readonly repo_ref: string | null;
   /** Commit of its latest revision; null before it is known. */
   readonly repo_commit_sha: string | null;
+  /** Commits of which it builds no push, because it was rolled back from them. */
+  readonly skipped_commits: readonly string[];
   /** Why it builds no push at all, as the end of a sentence about it; null when it does. */
   readonly refusal: string | null;
   /** Patterns of files of which a push must change one; none accept every push. */

@@ -210,6 +210,7 @@ export const plan = object('DeploymentPlan', {
   ),
   creates_revision: note(bool(), 'Whether the write would make a revision.'),
   pauses_push: note(bool(), 'Whether pushes would no longer make revisions, as after a roll-back.'),
+  'skips_commit?': note(str(), 'Commit of which pushes would make no revisions, while those of others would.'),
   etag: note(
     nullable(str()),
     'The `ETag` that the plan starts from: sent as `If-Match`, the write is refused after changes by others. Null for a new deployment.',

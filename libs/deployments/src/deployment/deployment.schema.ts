@@ -297,6 +297,13 @@ export const redeployQuery = object({
     ),
     false,
   ),
+  skip_commit: optional(
+    note(
+      bool(),
+      'True: only the commit of the latest revision is not built by pushes; the next one is. False: a roll-back sets `build_on_push` to false.',
+    ),
+    false,
+  ),
 });
 const deleteTracingProject = optional(
   note(bool(), 'True: deletes the tracing project of the same name with its runs as well.'),

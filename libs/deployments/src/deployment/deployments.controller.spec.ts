@@ -1102,6 +1102,8 @@ describe('dry_run=plan', () => {
     const tried = await send('POST', `${url}?dry_run=true`);
     expect(tried).toMatchObject({ status: 200, json: { id, source_revision_config: { repo_ref: 'main' } } });
     expect((await send('GET', at(id))).json.source_revision_config.repo_ref).toBe('release');
+    const unknown = await send('POST', `${url}?skip_commit=true`);
+    expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining('not known yet, try again')]);
   });
 
   it('tells what a deletion would do, of one or of several', async () => {

@@ -57,7 +57,7 @@ export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
 /** Members of a deployment that its record does not show; `deploymentOf` puts both together again. */
 export function unshownPart(state: Deployment) {
   const { revision_source, own_revision_config, secrets, tag_value_ids, upload_paths, running } = state;
-  const { status_reason, build_on_push_paused, edition, gates, held } = state;
+  const { status_reason, build_on_push_paused, skipped_commits, edition, gates, held } = state;
   return {
     revision_source,
     own_revision_config,
@@ -67,6 +67,7 @@ export function unshownPart(state: Deployment) {
     running,
     status_reason,
     build_on_push_paused,
+    skipped_commits,
     edition,
     gates,
     held,
@@ -157,9 +158,14 @@ export function answerWith(reply: Reply, state: Deployment): DeploymentRecord {
 }
 
 /** Answers with what a command that was only tried would make of a deployment, or what it would change, and warnings. */
-export function answerTried(reply: Reply, wanted: true | 'plan', tried: Rehearsed, warning?: string) {
+export function answerTried(
+  reply: Reply,
+  wanted: true | 'plan',
+  tried: Rehearsed,
+  ...warnings: readonly (string | undefined)[]
+) {
   warn(reply, ...tried.warnings);
-  const said = warn(reply, warning);
+  const said = warn(reply, ...warnings);
   if (wanted === 'plan') return answerPlan(reply, tried, said);
   reply.header('x-dry-run', 'true');
   return answerWith(reply, tried.state);
@@ -168,10 +174,12 @@ export function answerTried(reply: Reply, wanted: true | 'plan', tried: Rehearse
 /** Answers with what a command that was only tried would change. */
 export function answerPlan(reply: Reply, { before, state, events }: Tried, warnings: readonly string[] = []) {
   reply.status(200).header('x-dry-run', 'true');
+  const skipped = events.find((event) => event.type === 'CommitSkipped');
   return {
     changes: plannedChanges(before, state),
     creates_revision: events.some(({ type }) => type === 'RevisionCreated'),
     pauses_push: events.some(({ type }) => type === 'BuildOnPushPaused'),
+    ...(skipped && { skips_commit: skipped.data.repo_commit_sha }),
     etag: before && etag(before.edition),
     ...(warnings.length > 0 && { warnings }),
   };

@@ -120,6 +120,7 @@ function members(state: Deployment | null): Members {
       ([, value]) => value !== null,
     ),
     ...(state.gates ?? []).map((gate) => [`gates.${gate.name}`, gate] as const),
+    ...(state.skipped_commits ? ([['skipped_commits', state.skipped_commits]] as const) : []),
     ...(state.tag_value_ids.length > 0 ? ([['tag_value_ids', state.tag_value_ids]] as const) : []),
   ]);
 }

@@ -126,6 +126,8 @@ type RevisionCommitResolved = DomainEvent<
 >;
 /** After a roll-back pushes are not built until `source_revision_config` or `build_on_push` is patched. */
 type BuildOnPushPaused = DomainEvent<'BuildOnPushPaused', Record<string, never>>;
+/** A roll-back left this commit behind: pushes of it are not built, those of others are. */
+type CommitSkipped = DomainEvent<'CommitSkipped', { readonly repo_commit_sha: string }>;
 /** A path to upload a source tarball to was handed out; only such a path may be deployed. */
 type UploadPathIssued = DomainEvent<'UploadPathIssued', { readonly object_path: string }>;
 /** An experiment had the name of the deployment: its tracing project has another one. */
@@ -151,6 +153,7 @@ export type DeploymentEvent =
   | RevisionHeld
   | RevisionReleased
   | BuildOnPushPaused
+  | CommitSkipped
   | UploadPathIssued
   | TracingProjectNamed
   | DeploymentTagged

@@ -42,6 +42,8 @@ export interface Deployment extends Turns {
   readonly tracing_project?: string;
   /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
   readonly build_on_push_paused?: boolean;
+  /** Commits that roll-backs left behind, of which no push makes a revision: the newest last, at most `MOST_SKIPPED`. */
+  readonly skipped_commits?: readonly string[];
   /** Number of events that changed something clients may change. It is the ETag: no rollout of its own changes it. */
   readonly edition: number;
   readonly agent?: Agent;
@@ -69,6 +71,7 @@ const WISHES: ReadonlySet<DeploymentEvent['type']> = new Set<DeploymentEvent['ty
   'DeploymentPatched',
   'RevisionCreated',
   'BuildOnPushPaused',
+  'CommitSkipped',
   'DeploymentTagged',
   'GatesDeclared',
   'RevisionReleased',
@@ -123,6 +126,8 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
       return commitResolved(state, event.data);
     case 'BuildOnPushPaused':
       return { source_config: { ...state.source_config, build_on_push: false }, build_on_push_paused: true };
+    case 'CommitSkipped':
+      return { skipped_commits: skipped(state.skipped_commits ?? [], event.data.repo_commit_sha) };
     case 'TracingProjectNamed':
       return { tracing_project: event.data.name };
     case 'UploadPathIssued':
@@ -140,6 +145,12 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
 
 function reported({ status, reason, crash_looping }: DeploymentStatusReportedMessage): Partial<Deployment> {
   return { status, status_reason: reason, crash_looping };
+}
+
+const MOST_SKIPPED = 20;
+
+function skipped(earlier: readonly string[], commit: string): readonly string[] {
+  return [...earlier.filter((one) => one !== commit), commit].slice(-MOST_SKIPPED);
 }
 
 /** A change ends being unused. */

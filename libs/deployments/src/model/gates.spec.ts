@@ -146,7 +146,7 @@ it('lets what ran before through as a whole, and notes a roll-back with other se
   expect(whole!.data).not.toHaveProperty('gates');
   const secret = { name: 'KEY', sealed: { subject: 'd', sealed: 's' }, digest: 'other' };
   subject.events.push({ type: 'DeploymentPatched', data: { secrets: [secret] } });
-  const other = subject.decide(redeploy(first(), uuidOf(4), 'any', true));
+  const other = subject.decide(redeploy(first(), uuidOf(4), 'any', { keepSecrets: true }));
   expect(other.map(({ type }) => type)).toContain('RevisionReleased');
   expect(other[0]!.data).toMatchObject({ gates: [gate()] });
 });
@@ -183,7 +183,7 @@ const ACTS: readonly Act[] = [
     one.decide(buildPush({ ...push, ref: one.state.source_revision_config.repo_ref ?? '' }, newest));
   },
   (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any')),
-  (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any', true)),
+  (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any', { keepSecrets: true })),
   (one, id, newest) => {
     one.decide(patch({ secrets: [{ name: 'KEY', sealed: { subject: 'd', sealed: id }, digest: id }] }, newest, 'any'));
   },

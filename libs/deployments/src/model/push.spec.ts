@@ -3,10 +3,12 @@ import { given } from '@fairlead/eventing/testing';
 import { TENANT } from '@fairlead/edge/testing';
 import { HistoryFold } from './audit';
 import { create, patch } from './change';
-import { type Deployment, deploymentAggregate, deploymentModel } from './deployment';
+import { type Deployment, deploymentAggregate, deploymentModel, snapshotOf } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
+import { InvalidDeployment } from './deployment.errors';
 import { buildPush, resolveCommit } from './push';
-import { redeploy, reportRevision, revisionOf, revisionsModel } from './revision';
+import { redeploy, reportRevision, revisionOf, revisionsModel, skipWarning } from './revision';
+import { CommitUnknown } from './revision.errors';
 import { codehost, streamOf, uuidOf } from '../testing/samples';
 
 const SHA = 'a'.repeat(40);
@@ -68,6 +70,82 @@ describe('a push', () => {
       .when(mine(buildPush(pushed, SECOND)))
       .then();
   });
+});
+
+describe('a roll-back that skips the commit it leaves', () => {
+  const bad: DeploymentEvent[] = [resolved, ...buildPush(pushed, SECOND)(deploymentAfter(resolved))];
+  const first = () => revisionAfter(FIRST, ...bad);
+  const skipping = (id: string) => redeploy(first(), id, 'any', { skipCommit: true });
+
+  it('leaves pushes on: those of the commit are ignored, the next one is deployed', () => {
+    const back = skipping(THIRD)(deploymentAfter(...bad));
+    expect(back.map(({ type }) => type)).toEqual(['RevisionCreated', 'CommitSkipped']);
+    on(...bad, ...back)
+      .when(mine(buildPush(pushed, uuidOf(1004))))
+      .then();
+    on(...bad, ...back)
+      .when(mine(buildPush({ ...pushed, repo_commit_sha: 'c'.repeat(40) }, uuidOf(1004))))
+      .thenState((state, events) => {
+        expect(events).toHaveLength(1);
+        expect(state).toMatchObject({ latest_revision_id: uuidOf(1004), source_config: { build_on_push: true } });
+        expect(skipWarning(state)).toContain('cccccccccccc unless that was reverted');
+      });
+  });
+
+  it('leaves pushes paused that an earlier roll-back has paused', () => {
+    const paused = redeploy(first(), THIRD, 'any')(deploymentAfter(...bad));
+    const again = deploymentAfter(...bad, ...paused, ...buildAnyway());
+    const back = skipping(uuidOf(1005))(again);
+    expect(back.at(-1)).toEqual({ type: 'CommitSkipped', data: { repo_commit_sha: NEWER } });
+    const state = deploymentAfter(...bad, ...paused, ...buildAnyway(), ...back);
+    expect(state).toMatchObject({ build_on_push_paused: true, source_config: { build_on_push: false } });
+    expect(skipWarning(again)).toContain('Pushes still make no revisions');
+  });
+
+  /** A revision of the newer commit, while pushes are paused. */
+  function buildAnyway(): DeploymentEvent[] {
+    const { secrets, secret_references, resource_spec, source } = first();
+    const source_revision_config = { ...base.source_revision_config, repo_commit_sha: NEWER };
+    const ids = { revision_id: uuidOf(1004), deployment_id: ID };
+    const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
+    return [{ type: 'RevisionCreated', data: { ...ids, ...snapshot } }];
+  }
+
+  it('remembers the newest commits, each once', () => {
+    const skips = Array.from({ length: 30 }, (_, n) => String(n % 25).padStart(40, '0'));
+    const events = skips.map((repo_commit_sha) => ({ type: 'CommitSkipped', data: { repo_commit_sha } }) as const);
+    const { skipped_commits } = deploymentAfter(...events);
+    expect(skipped_commits).toHaveLength(20);
+    expect(new Set(skipped_commits).size).toBe(20);
+    expect(skipped_commits!.at(-1)).toBe(skips.at(-1));
+  });
+
+  it.each([
+    ['no pushes are built', [...bad, patched(false)], InvalidDeployment, 'for deployments that build pushes'],
+    ['the commit is not known', buildAgain(), CommitUnknown, 'not known yet'],
+    ['the revision has the same commit', [resolved], InvalidDeployment, 'to another commit'],
+  ] as const)('is refused where %s', (_, events, error, message) => {
+    on(...(events as DeploymentEvent[]))
+      .when(mine(skipping(THIRD)))
+      .throws(error, message);
+  });
+
+  function patched(build_on_push: boolean): DeploymentEvent {
+    return { type: 'DeploymentPatched', data: { source_config: { build_on_push } } };
+  }
+
+  /** A revision whose commit the code host has not told yet. */
+  function buildAgain(): DeploymentEvent[] {
+    const { secrets, secret_references, resource_spec, source, source_revision_config } = snapshotOf(deploymentAfter());
+    const ids = { revision_id: SECOND, deployment_id: ID };
+    return [
+      resolved,
+      {
+        type: 'RevisionCreated',
+        data: { ...ids, source, source_revision_config, resource_spec, secrets, secret_references },
+      },
+    ];
+  }
 });
 
 describe('a commit that was found', () => {

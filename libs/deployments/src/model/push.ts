@@ -16,7 +16,7 @@ interface Push {
 
 /**
  * A new revision of the pushed commit when the deployment builds pushes and the push moved the branch that it follows.
- * Nothing for any other push, and for a commit that the latest revision has already.
+ * Nothing for any other push, for a commit that the latest revision has already, and for one that a roll-back skips.
  */
 export function buildPush(push: Push, revisionId: string): (state: Deployment) => DeploymentEvent[] {
   return (state) => {
@@ -24,6 +24,7 @@ export function buildPush(push: Push, revisionId: string): (state: Deployment) =
     const builds = source_config.build_on_push === true && state.status !== 'AWAITING_DELETE';
     if (!builds || state.revision_source !== 'codehost' || !isMeant(state, push)) return [];
     if (!follows(current.repo_ref, push.ref) || current.repo_commit_sha === push.repo_commit_sha) return [];
+    if (state.skipped_commits?.includes(push.repo_commit_sha)) return [];
     const source_revision_config = { ...current, repo_commit_sha: push.repo_commit_sha };
     const ids = { revision_id: revisionId, deployment_id: state.id, ...(push.cause && { push: push.cause }) };
     return createRevision(state, { ...ids, ...snapshotOf(state), source_revision_config });

@@ -34,3 +34,10 @@ export class RevisionNotHeld extends Conflict {
     super(`Revision ID ${id} is not held by gates.`);
   }
 }
+
+/** The code host has not told yet which commit the latest revision stands for. */
+export class CommitUnknown extends Conflict {
+  constructor() {
+    super('The commit of the latest revision is not known yet, try again.');
+  }
+}

@@ -2,7 +2,7 @@ import { type Model, type Recorded, same } from '@fairlead/eventing';
 import { checkChangeable, type Deployment, type DeploymentState, snapshotOf } from './deployment';
 import type { DeploymentEvent, Secret, Snapshot } from './deployment-events';
 import { InvalidDeployment } from './deployment.errors';
-import { RevisionEnded, RevisionHeldByGates, RevisionNotFound, RevisionWaits } from './revision.errors';
+import { CommitUnknown, RevisionEnded, RevisionHeldByGates, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning, type RevisionStatus } from '@fairlead/contracts';
 import { resolveCommit } from './push';
 import { checkArtefact, checkAvailable, type Hosting } from './source-rules';
@@ -47,13 +47,22 @@ function withCommit(
   return new Map(revisions).set(revision_id, { ...revision, source_revision_config, updated_at });
 }
 
+/** Choices of who deploys an earlier revision again. */
+export interface Redeploying {
+  /** It runs with the present secrets and references. */
+  readonly keepSecrets?: boolean;
+  /** Pushes go on to be built, but for those of the commit of the latest revision. */
+  readonly skipCommit?: boolean;
+}
+
 /**
- * A new revision from the whole snapshot of an earlier one. When that is not the latest, it is a roll-back:
- * building pushes would undo it, so that is paused. With `keepSecrets`, it runs with the present secrets and references.
+ * A new revision from the whole snapshot of an earlier one. When that is not the latest, it is a roll-back: a push
+ * would undo it, so building pushes is paused, or the commit that is left behind is skipped.
  * @throws InvalidDeployment when the installation no longer offers its source, or it names what cannot be run;
  * DeploymentBeingDeleted.
  */
-export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting, keepSecrets = false) {
+export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting, choices: Redeploying = {}) {
+  const { keepSecrets = false, skipCommit = false } = choices;
   return (state: Deployment): DeploymentEvent[] => {
     checkChangeable(state);
     checkAvailable(earlier.source, hosting);
@@ -69,10 +78,32 @@ export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting
     if (hasRun && !isWhole && state.gates) {
       created.push({ type: 'RevisionReleased', data: { revision_id: revisionId, by: 'roll back' } });
     }
+    if (skipCommit) return [...created, skipCommitOf(state, earlier)];
     const isRollBack = earlier.id !== state.latest_revision_id;
     if (!isRollBack || !state.source_config.build_on_push) return created;
     return [...created, { type: 'BuildOnPushPaused', data: {} }];
   };
+}
+
+/** The commit that a roll-back leaves behind. @throws InvalidDeployment, CommitUnknown */
+function skipCommitOf(state: Deployment, earlier: Revision): DeploymentEvent {
+  const { revision_source, source_config, build_on_push_paused, source_revision_config } = state;
+  const { repo_commit_sha } = source_revision_config;
+  if (revision_source !== 'codehost' || !(source_config.build_on_push || build_on_push_paused)) {
+    throw new InvalidDeployment('skip_commit is for deployments that build pushes.');
+  }
+  if (!repo_commit_sha) throw new CommitUnknown();
+  if (repo_commit_sha === earlier.source_revision_config.repo_commit_sha) {
+    throw new InvalidDeployment('skip_commit is for a roll-back to another commit than that of the latest revision.');
+  }
+  return { type: 'CommitSkipped', data: { repo_commit_sha } };
+}
+
+/** Returns a sentence about pushes after a roll-back that skips the commit of the latest revision. */
+export function skipWarning(state: DeploymentState): string | undefined {
+  if (state?.build_on_push_paused) return 'Pushes still make no revisions, until build_on_push is sent again.';
+  const commit = state?.source_revision_config.repo_commit_sha?.slice(0, 12);
+  return commit && `The next push is deployed, and contains commit ${commit} unless that was reverted.`;
 }
 
 /** Learns from the events of a deployment which of its secrets were set, or removed, after a revision was made. */

@@ -10,9 +10,11 @@ import {
   interrupt,
   NewerSecrets,
   redeploy,
+  type Redeploying,
   type Revision,
   revisionOf,
   revisionsModel,
+  skipWarning,
   type Revisions,
 } from '../model/revision';
 
@@ -32,21 +34,21 @@ export class RevisionCommands {
   ) {}
 
   /**
-   * Makes a new revision from an earlier one, with a warning about secrets that are newer than that.
+   * Makes a new revision from an earlier one, with warnings about newer secrets and about the commit that is skipped.
    * @throws RevisionNotFound, and what `redeploy` throws
    */
-  async redeploy(caller: Caller, path: Named, keepSecrets: boolean) {
-    const { decide, warning } = await this.redeploying(caller, path, keepSecrets);
+  async redeploy(caller: Caller, path: Named, choices: Redeploying) {
+    const { decide, warnings } = await this.redeploying(caller, path, choices);
     let before: DeploymentState = null;
     const { state } = await this.deployments.changePlanned(caller, path.deployment_id, (now) => decide((before = now)));
-    return { state, warning: warning(before) };
+    return { state, warnings: warnings(before) };
   }
 
   /** Returns what `redeploy` would return; nothing is written. */
-  async previewRedeploy(caller: Caller, path: Named, keepSecrets: boolean) {
-    const { decide, warning } = await this.redeploying(caller, path, keepSecrets);
+  async previewRedeploy(caller: Caller, path: Named, choices: Redeploying) {
+    const { decide, warnings } = await this.redeploying(caller, path, choices);
     const tried = await this.deployments.previewPlanned(caller, path.deployment_id, decide);
-    return { tried, warning: warning(tried.before) };
+    return { tried, warnings: warnings(tried.before) };
   }
 
   /** Ends a revision that waits or runs. @throws RevisionNotFound, RevisionEnded */
@@ -84,11 +86,14 @@ export class RevisionCommands {
     return wanted.map((one) => revisionOf(revisions, one));
   }
 
-  private async redeploying({ tenantId }: Caller, { deployment_id, revision_id }: Named, keepSecrets: boolean) {
+  private async redeploying({ tenantId }: Caller, { deployment_id, revision_id }: Named, choices: Redeploying) {
     const newer = new NewerSecrets(revision_id);
     const [earlier] = await this.some(tenantId, deployment_id, [revision_id], newer);
-    const decide = redeploy(earlier!, newId(), this.options.hosting, keepSecrets);
-    const warning = (state: DeploymentState) => (keepSecrets ? undefined : newer.warning(state?.secrets ?? []));
-    return { decide, warning };
+    const decide = redeploy(earlier!, newId(), this.options.hosting, choices);
+    const warnings = (state: DeploymentState) => [
+      choices.keepSecrets ? undefined : newer.warning(state?.secrets ?? []),
+      choices.skipCommit ? skipWarning(state) : undefined,
+    ];
+    return { decide, warnings };
   }
 }

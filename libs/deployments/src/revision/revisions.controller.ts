@@ -139,15 +139,15 @@ export class RevisionsController implements OnModuleDestroy {
   async redeploy(
     @Context() context: CommandContext,
     @Path(revisionPath) path: Infer<typeof revisionPath>,
-    @Query(redeployQuery) { dry_run, keep_secrets }: Infer<typeof redeployQuery>,
+    @Query(redeployQuery) { dry_run, keep_secrets: keepSecrets, skip_commit: skipCommit }: Infer<typeof redeployQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     if (dry_run) {
-      const { tried, warning } = await this.revisions.previewRedeploy(context, path, keep_secrets);
-      return answerTried(reply, dry_run, tried, warning);
+      const { tried, warnings } = await this.revisions.previewRedeploy(context, path, { keepSecrets, skipCommit });
+      return answerTried(reply, dry_run, tried, ...warnings);
     }
-    const { state, warning } = await this.revisions.redeploy(context, path, keep_secrets);
-    warn(reply, warning);
+    const { state, warnings } = await this.revisions.redeploy(context, path, { keepSecrets, skipCommit });
+    warn(reply, ...warnings);
     return answerWith(reply, state);
   }
 

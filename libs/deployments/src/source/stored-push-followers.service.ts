@@ -49,6 +49,7 @@ function followerOf(state: Deployment): PushFollower {
     repo_url: source_config.repo_url ?? '',
     repo_ref: source_revision_config.repo_ref ?? null,
     repo_commit_sha: source_revision_config.repo_commit_sha ?? null,
+    skipped_commits: state.skipped_commits ?? [],
     refusal: refusalOf(state),
     paths: source_config.build_on_push_paths ?? [],
   };

@@ -23,6 +23,7 @@ const SWEEP_EVERY_MS = 3_600_000;
 const SWEPT_AT_ONCE = 1000;
 /** Pushes of one branch whose files are asked for; of more that wait, all are built. */
 const MOST_COMPARED = 10;
+const SKIPPED = 'it was rolled back from this commit, which is skipped';
 const PATHS = 'the push has changed no file that build_on_push_paths chooses';
 
 /** The response of the code host about the deployments of one repository address. */
@@ -156,7 +157,7 @@ export class BranchHeadWorker extends QueueWorker {
       for (const one of pushes) files.set(one, await this.filesOf(at, group[0]!.repo_url, one, late));
     }
     const builds = group.filter((follower) => {
-      const { deployment_id, paths, repo_commit_sha } = follower;
+      const { deployment_id, paths, repo_commit_sha, skipped_commits } = follower;
       const isChosen = pushes.some((one) => {
         const changed = files.get(one);
         return chosen(one.push, [follower]).length > 0 && (!changed || accepts(provider, paths, changed));
@@ -164,6 +165,7 @@ export class BranchHeadWorker extends QueueWorker {
       if (!isChosen) reasons.set(deployment_id, PATHS);
       else if (repo_commit_sha === head.commit)
         reasons.set(deployment_id, 'the latest revision has this commit already');
+      else if (skipped_commits.includes(head.commit)) reasons.set(deployment_id, SKIPPED);
       return !reasons.has(deployment_id);
     });
     return { head, builds, reasons };

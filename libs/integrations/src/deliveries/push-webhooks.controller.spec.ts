@@ -140,7 +140,7 @@ async function startHost(provider: Provider, webhook_secret: string | undefined 
       return send(sent, headers(sent, SECRET, delivery));
     },
     follow: (follower: Partial<PushFollower> = {}) => {
-      const known = { repo_ref: 'main', repo_commit_sha: null, refusal: null, paths: [] };
+      const known = { repo_ref: 'main', repo_commit_sha: null, skipped_commits: [], refusal: null, paths: [] };
       const deployment_id = randomUUID();
       service.followers.push({ deployment_id, name: 'agent', repo_url: url, ...known, ...follower });
       return deployment_id;
@@ -237,6 +237,12 @@ describe.each(PROVIDERS)('A delivery of %s', (provider) => {
       reason: 'No revision of refs/heads/main is made: the latest revision has this commit already.',
     });
     expect(await commitsOf(id)).toEqual([HEAD]);
+    service.followers[0] = { ...service.followers[0]!, repo_commit_sha: BEFORE, skipped_commits: [HEAD] };
+    expect(await settled((await deliver({ after: HEAD })).json.delivery_id)).toMatchObject({
+      status: 'ignored',
+      reason: 'No revision of refs/heads/main is made: it was rolled back from this commit, which is skipped.',
+    });
+    service.followers[0] = { ...service.followers[0]!, repo_commit_sha: HEAD, skipped_commits: [] };
     host.branches.main = { ...host.branches.main!, commit: BEFORE };
     expect(await settled((await deliver({ before: HEAD, after: BEFORE })).json.delivery_id)).toMatchObject({
       status: 'done',
@@ -433,7 +439,7 @@ it('sets a delivery aside when the host has not answered for as long as it is wa
   const host = await CodeHostServer.start('gitea');
   hosts.push(host);
   const repo_url = `${host.origin}/forge/agent-0`;
-  const known = { repo_ref: 'main', repo_commit_sha: null, refusal: null, paths: [] };
+  const known = { repo_ref: 'main', repo_commit_sha: null, skipped_commits: [], refusal: null, paths: [] };
   impatient.followers.push({ deployment_id: randomUUID(), name: 'agent', repo_url, ...known });
   const id = await impatient.add({
     ...{ provider: 'gitea', base_url: host.origin, credentials: { token: 'gitea-good' }, webhook_secret: SECRET },

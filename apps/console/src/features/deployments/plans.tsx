@@ -16,7 +16,7 @@ const KEEP = 'Keep the present secrets';
 const KEEP_SECRETS = 'keep_secrets=true keeps the present secrets';
 
 /** Changes that a write will make, before it is sent. */
-export function Plan({ changes, creates_revision, pauses_push, warnings = [] }: Planned) {
+export function Plan({ changes, creates_revision, pauses_push, skips_commit, warnings = [] }: Planned) {
   return (
     <section className={css.plan} aria-label="Plan">
       <Changes changes={changes} none="No member differs." />
@@ -25,6 +25,11 @@ export function Plan({ changes, creates_revision, pauses_push, warnings = [] }: 
           {creates_revision ? 'Makes a revision, which is rolled out at once.' : 'Makes no revision; what runs stays.'}
         </li>
         {pauses_push && <li>Pauses push-to-deploy until what is to be deployed is changed.</li>}
+        {skips_commit && (
+          <li>
+            Skips commit <code>{skips_commit.slice(0, 12)}</code>: pushes of it make no revisions.
+          </li>
+        )}
         {warnings.map((text) => (
           <li key={text}>
             <b className={css.bad}>Warning:</b> <Text>{text.replace(KEEP_SECRETS, `“${KEEP}” below keeps them`)}</Text>
@@ -90,13 +95,15 @@ type RollBackProps = Shown & { readonly revision: Revision; readonly onClose: ()
 export function RollBackDialog({ deployment, revisions, revision, onClose }: RollBackProps) {
   const [reason, setReason] = useState('');
   const [keep, setKeep] = useState(false);
+  const [skip, setSkip] = useState(false);
   const path = { deployment_id: deployment.id, revision_id: revision.id };
   const redeploy = (dryRun: object, etag?: string | null) => {
-    const query = { ...dryRun, ...(keep && { keep_secrets: true }) };
+    const query = { ...dryRun, ...(keep && { keep_secrets: true }), ...(skip && { skip_commit: true }) };
     const params = { path, query, header: writeHeaders(reason, etag) };
     return answered(api.POST('/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy', { params }));
   };
-  const plan = usePlan(deployment.id, `redeploy ${revision.id}${keep ? ' with the present secrets' : ''}`, () =>
+  const choices = [...(keep ? ['--keep-secrets'] : []), ...(skip ? ['--skip-commit'] : [])];
+  const plan = usePlan(deployment.id, ['redeploy', revision.id, ...choices].join(' '), () =>
     redeploy({ dry_run: 'plan' }),
   );
   const carryOut = useCarryOut(deployment.id, plan, () => redeploy({}, plan.data!.etag), onClose);
@@ -105,6 +112,11 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
   const isGood = hasRun(revision, live);
   const action = again ? 'Redeploy' : isGood ? 'Roll back to' : 'Try again';
   const latest = revisions.find(({ id }) => id === deployment.latest_revision_id);
+  const left = deployment.source_revision_config.repo_commit_sha ?? '';
+  const canSkip =
+    deployment.source_config.build_on_push === true &&
+    left !== '' &&
+    left !== revision.source_revision_config.repo_commit_sha;
   const command = ['fairlead', 'deployments', 'rollback', deployment.name, revision.id];
   return (
     <Dialog title={`${action} ${revisionName(revision)} — plan`} onClose={onClose}>
@@ -136,10 +148,14 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
             {KEEP}
           </label>
         )}
+        {canSkip && (
+          <label className={css.check}>
+            <input type="checkbox" checked={skip} onChange={(event) => setSkip(event.target.checked)} />
+            Skip only commit <code>{left.slice(0, 12)}</code>; later pushes deploy
+          </label>
+        )}
         <Reason value={reason} onChange={setReason} />
-        <AsCommand
-          words={[...command, ...(keep ? ['--keep-secrets'] : []), ...(reason === '' ? [] : ['--reason', reason])]}
-        />
+        <AsCommand words={[...command, ...choices, ...(reason === '' ? [] : ['--reason', reason])]} />
       </Form>
     </Dialog>
   );

@@ -165,6 +165,7 @@ const TITLES: Readonly<Record<string, string>> = {
   RevisionActivated: 'Live',
   RevisionCommitResolved: 'Commit found',
   BuildOnPushPaused: 'Push-to-deploy paused',
+  CommitSkipped: 'Commit skipped',
   GatesDeclared: 'Gates changed',
   RevisionHeld: 'Held by gates',
   RevisionReleased: 'Let through',
