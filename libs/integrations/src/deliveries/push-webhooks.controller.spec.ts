@@ -237,12 +237,12 @@ describe.each(PROVIDERS)('A delivery of %s', (provider) => {
       reason: 'No revision of refs/heads/main is made: the latest revision has this commit already.',
     });
     expect(await commitsOf(id)).toEqual([HEAD]);
-    service.followers[0] = { ...service.followers[0]!, repo_commit_sha: BEFORE, skipped_commits: [HEAD] };
+    service.followers[0] = { ...service.followers[0], repo_commit_sha: BEFORE, skipped_commits: [HEAD] };
     expect(await settled((await deliver({ after: HEAD })).json.delivery_id)).toMatchObject({
       status: 'ignored',
       reason: 'No revision of refs/heads/main is made: it was rolled back from this commit, which is skipped.',
     });
-    service.followers[0] = { ...service.followers[0]!, repo_commit_sha: HEAD, skipped_commits: [] };
+    service.followers[0] = { ...service.followers[0], repo_commit_sha: HEAD, skipped_commits: [] };
     host.branches.main = { ...host.branches.main!, commit: BEFORE };
     expect(await settled((await deliver({ before: HEAD, after: BEFORE })).json.delivery_id)).toMatchObject({
       status: 'done',
