@@ -101,6 +101,43 @@ it('has one entry in the audit log for each action, whatever follows from it', a
   expect(await count()).toBe(4);
 });
 
+it('goes on after a roll-back that skips a commit, and says why a push of that commit makes no revision', async () => {
+  const [good, bad, next] = ['1', '2', '3'].map((digit) => digit.repeat(40)) as [string, string, string];
+  const at = (commit: string) => ({ commit, message: 'A change', author: 'Ada Author' });
+  host.branches.main = at(good);
+  const { json: made } = await ask('POST', '/v2/deployments', deploymentOf('skipping', 'main'));
+  const path = `/v2/deployments/${made.id}`;
+  const shown = async () => (await ask('GET', path)).json;
+  const commit = async () => (await shown()).source_revision_config.repo_commit_sha;
+  const builds = async (pushed: string) => {
+    host.branches.main = at(pushed);
+    await push(pushed);
+    await until(async () => (await commit()) === pushed);
+  };
+  await until(async () => (await shown()).status === 'READY');
+  await builds(good);
+  const { latest_revision_id } = await shown();
+  await builds(bad);
+  const redeploy = `${path}/revisions/${latest_revision_id}/redeploy?skip_commit=true`;
+  expect((await ask('POST', `${redeploy}&dry_run=plan`)).json).toMatchObject({
+    ...{ creates_revision: true, pauses_push: false, skips_commit: bad },
+    warnings: [expect.stringContaining('contains commit 222222222222 unless that was reverted')],
+  });
+  const back = await ask('POST', redeploy);
+  expect(back.json).toMatchObject({ source_config: { build_on_push: true } });
+  expect(back.json.source_revision_config.repo_commit_sha).toBe(good);
+  const { delivery_id } = await push(bad);
+  const [{ deployments }] = await until(
+    async () => (await delivery(delivery_id)).pushes,
+    (pushes) => pushes?.[0]?.deployments?.some((one: { reason: unknown }) => one.reason !== null),
+  );
+  expect(deployments.find((one: { deployment_id: string }) => one.deployment_id === made.id)).toMatchObject({
+    ...{ revision_id: null, reason: 'it was rolled back from this commit, which is skipped' },
+  });
+  expect(await commit()).toBe(good);
+  await builds(next);
+});
+
 it('follows a repository that was renamed after the first revision', async () => {
   const { json: made } = await ask('POST', '/v2/deployments', deploymentOf('renamed', 'main'));
   const shown = async () => (await ask('GET', `/v2/deployments/${made.id}`)).json;
