@@ -17,6 +17,7 @@ import { reaches } from '../table/group';
 import { UploadProgress } from '../upload/upload.progress';
 import { addressOf } from './deployment-open.command';
 import { DeploymentLogs } from './deployment-logs.command';
+import { gatesIn } from './deployment-gates.commands';
 import { exitCodeOf, waitForRollout } from './deployment-wait.command';
 import { LINK, pack, type SourceFiles, sourceFiles } from './source-folder';
 
@@ -30,6 +31,7 @@ interface DeployOptions {
   readonly config?: string;
   readonly installCommand?: string;
   readonly buildCommand?: string;
+  readonly gates?: string;
   readonly reason?: string;
   readonly dryRun?: boolean;
   readonly detach?: boolean;
@@ -44,6 +46,7 @@ export function addDeploy(all: Command): void {
     .option('--config <path>', 'the graph configuration in the folder (default: langgraph.json, where there is one)')
     .option('--install-command <command>', 'installs its packages, from now on; empty: what its files call for')
     .option('--build-command <command>', 'builds it, from now on; empty: its script "build"')
+    .option('--gates <file>', 'JSON or YAML with all gates from now on, which hold this revision too')
     .option('--reason <text>', 'why, for the history')
     .option('--dry-run', 'list what would be packed, and what is left out and why; send nothing')
     .option('--detach', 'end once the source is uploaded')
@@ -60,12 +63,13 @@ node_modules, virtual environments and .env. --dry-run lists it.`,
     const folder = resolve(given!);
     const source = await sourceFiles(folder);
     const config = configOf(folder, source, options.config);
+    const gates = options.gates === undefined ? undefined : gatesIn(options.gates);
     if (options.dryRun) return showFiles(context, folder, source);
     const archive = await packed(context, folder, source);
     try {
       const { id } = await deploymentNamed(context, options.name ?? basename(folder));
       const path = await uploaded(context, id, archive);
-      return await released(context, id, { source_tarball_path: path, graph_config_path: config }, options);
+      return await released(context, id, { source_tarball_path: path, graph_config_path: config }, options, gates);
     } finally {
       await rm(archive.folder, { recursive: true, force: true });
     }
@@ -162,10 +166,10 @@ async function released(
   id: string,
   source_revision_config: object,
   { installCommand: install_command, buildCommand: build_command, reason, detach }: DeployOptions,
+  gates: readonly unknown[] | undefined,
 ): Promise<number | void> {
   const { api, out } = context;
-  const commands = install_command !== undefined || build_command !== undefined;
-  const source_config = commands ? { install_command, build_command } : undefined;
+  const source_config = { install_command, build_command, gates };
   const body = JSON.stringify({ revision_source: 'internal_source', source_config, source_revision_config });
   const path = `${ALL}/${id}`;
   const answer = await api.command({ method: 'PATCH', path, body, headers: reasonHeader(reason) });

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import { type Api, reasonHeader } from '../api/api';
 import { does } from '../api/context';
+import { operationOf } from '../api/description';
 import { deploymentId, findDeployment, revisionId } from '../api/lookups';
 import type { Revision } from '../api/records';
+import { bodyFile } from '../body/body-file';
+import { checkMembers } from '../body/body-members';
 import { EXIT, Failure, Refusal, Usage } from '../failure';
 import { examples } from '../output/help';
 import { clean, when } from '../output/text';
@@ -112,6 +115,15 @@ async function named(api: Api, name: string, revision: string | undefined) {
 
 function shown(value: number | null): string {
   return value === null ? '-' : String(Number(value.toPrecision(3)));
+}
+
+/** The gates that a file holds: a list of them, or `gates` with one. @throws Usage */
+export function gatesIn(file: string): readonly unknown[] {
+  const { shown, value } = bodyFile(file, 'any');
+  const body = Array.isArray(value) ? { gates: value as unknown[] } : (value as { gates?: unknown } | null);
+  checkMembers(body, operationOf(`PUT ${ONE}/gates`).body!, shown);
+  if (!Array.isArray(body?.gates)) throw new Usage(`${shown} must hold a list of gates, or "gates" with one.`);
+  return body.gates;
 }
 
 /** Ends the command when gates hold a revision; `path` is its path. @throws Failure with the exit code 7 */

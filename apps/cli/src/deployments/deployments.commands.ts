@@ -6,7 +6,7 @@ import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
 import { addControl } from './deployment-control.command';
 import { addDelete } from './deployment-delete.command';
-import { addGates } from './deployment-gates.commands';
+import { addGates, gatesIn } from './deployment-gates.commands';
 import { addHealth } from './deployment-health.command';
 import { addMetrics } from './deployment-metrics.command';
 import { addOpen } from './deployment-open.command';
@@ -40,6 +40,7 @@ interface GetOptions {
 interface WriteOptions extends Readonly<Record<string, unknown>> {
   readonly file?: string;
   readonly set?: string[];
+  readonly gates?: string;
   readonly reason?: string;
   readonly dryRun?: boolean;
   readonly plan?: boolean;
@@ -165,6 +166,7 @@ function addWriting(group: Command): void {
 
 function writing(command: Command): Command {
   return command
+    .option('--gates <file>', 'JSON or YAML with all gates from now on; see "deployments set-gates"')
     .option('--reason <text>', 'why, for the history')
     .option('--dry-run', 'show what it would be, change nothing')
     .option('--plan', 'show what it would change, change nothing');
@@ -202,5 +204,8 @@ async function written(
   given: readonly Given[],
   options: WriteOptions,
 ): Promise<string> {
-  return bodyText(operationOf(route).body!, options, await givenValues(api, 'body', given, options), given);
+  const values = await givenValues(api, 'body', given, options);
+  const { source_config } = values as { readonly source_config?: object };
+  const gated = options.gates && { source_config: { ...source_config, gates: gatesIn(options.gates) } };
+  return bodyText(operationOf(route).body!, options, { ...values, ...gated }, given);
 }

@@ -137,6 +137,37 @@ it('skips a held revision for a newer one, and rolls back to what ran without ev
   expect(await statusOf(id, third)).toBe('SKIPPED');
 });
 
+it('takes gates with the deployment, and shows them only where they are asked for', async () => {
+  const { dataset: other } = await evaluate(newId(), 0, `other ${newId()}`);
+  const gate = { name: 'answers', dataset_id: other.id, keys: { correct: { min_mean: 0.8 } } };
+  const { json: created, status } = await ask('POST', '/v2/deployments', {
+    ...{ name: `agent ${newId()}`, source: 'external_container', secrets: [], ...image(1) },
+    source_config: { gates: [gate] },
+  });
+  expect([status, 'gates' in created.source_config]).toEqual([201, false]);
+  const { id, latest_revision_id: first } = created;
+  await saying(id, first, 'No experiment');
+  await evaluate(first, 6, other.name);
+  await reaches(id, first, 'DEPLOYED');
+  const path = `/v2/deployments/${id}`;
+  const gatesOf = async (query: string, base = '') => (await ask('GET', base + path + query)).json.source_config.gates;
+  expect(await gatesOf('?include=gates,standing')).toMatchObject([{ ...gate, min_rows: 30 }]);
+  expect(await gatesOf('?include=gates', '/api-host')).toBeUndefined();
+  expect(await gatesOf('?include=standing')).toBeUndefined();
+  const { json: list } = await ask('GET', `/v2/deployments?deployment_ids=${id}&include=gates`);
+  expect(list.resources[0].source_config.gates).toMatchObject([gate]);
+  const change = (body: object, headers?: Readonly<Record<string, string>>) => ask('PATCH', path, body, headers);
+  await change({ source_config: { custom_url: 'https://agent.example' }, ...image(2) });
+  expect(await gatesOf('?include=gates')).toHaveLength(1);
+  expect((await change({ source_config: { gates: [] } })).status).toBe(403);
+  expect((await change({ source_config: { gates: [{ ...gate, min_rows: 1 }] } })).status).toBe(422);
+  const { json: plan } = await ask('PATCH', `${path}?dry_run=plan`, { source_config: { gates: [] } }, REASON);
+  expect(plan.changes).toMatchObject([{ member: 'gates.answers', after: null }]);
+  const { json: third } = await change({ source_config: { gates: [] }, ...image(3) }, REASON);
+  await reaches(id, third.latest_revision_id, 'DEPLOYED');
+  expect(await gatesOf('?include=gates')).toEqual([]);
+});
+
 it('takes fewer gates only with a reason, and refuses what it does not understand', async () => {
   const { id } = await gated();
   const path = `/v2/deployments/${id}/gates`;

@@ -3,6 +3,7 @@ import { anyJson, bool, int, list, literal, note, nullable, object, str, timesta
 import { countedPage, page } from '@fairlead/api';
 import { DEPLOYMENT_TYPES, SOURCES } from '../model/deployment-events';
 import { listenerConfig } from './deployment.schema';
+import { gateList } from '../model/gates.schema';
 import { resourceSpec } from './resource-spec.schema';
 
 const source = literal(SOURCES);
@@ -33,6 +34,7 @@ const sourceConfig = object('SourceConfig', {
   listener_config: note(nullable<object>(listenerConfig), 'Where in the cluster it runs; null when not given.'),
   install_command: note(nullable(str()), 'Shell command that installs dependencies; null when not given.'),
   build_command: note(nullable(str()), 'Shell command that builds the source; null when not given.'),
+  'gates?': note(gateList, 'Gates that hold its next revisions; only with `include=gates`.'),
 });
 
 const sourceRevisionConfig = object('SourceRevisionConfig', {

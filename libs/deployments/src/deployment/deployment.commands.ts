@@ -15,6 +15,8 @@ import { checkUrl } from '@fairlead/outbound';
 import { BadRequest, type Infer, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
+import { allows, type CommandContext } from '@fairlead/api';
+import type { Gate } from '@fairlead/contracts';
 import { create, patch } from '../model/change';
 import {
   type Deployment,
@@ -25,6 +27,7 @@ import {
 } from '../model/deployment';
 import { DeploymentNotFound, VersionNotFound } from '../model/deployment.errors';
 import type { DeploymentEvent, Secret } from '../model/deployment-events';
+import { afterGates, declareGates } from '../model/gates';
 import { claimsOf, nameForAgent, type Names } from '../model/deployment-names';
 import type { createRequest, patchRequest } from './deployment.schema';
 import { checkedBy, placeOf, rehearse } from '../model/plans';
@@ -117,12 +120,14 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   async draft(caller: Caller, sent: CreateRequest): Promise<Draft> {
     const { tenantId } = caller;
     const { hosting, outbound, plans } = this.options;
-    const { agent, source_config } = sent;
+    const { agent } = sent;
+    const { gates, ...source_config } = sent.source_config;
     const name = sent.name ?? nameForAgent(agent!);
     if (source_config.repo_url !== undefined) checkUrl(source_config.repo_url, outbound, 'repo_url');
     const id = caller.command?.idFor('deployment') ?? newId();
     const secrets = await this.secretStore.pretend(id, [], sent.secrets);
-    const decide = create({ ...sent, name, secrets }, tenantId, { deploymentId: id, revisionId: newId() }, hosting);
+    const wanted = { ...sent, source_config, gates, name, secrets };
+    const decide = create(wanted, tenantId, { deploymentId: id, revisionId: newId() }, hosting);
     const events = (plans ? checkedBy(plans, decide) : decide)(null);
     await this.named.check(tenantId, source_config);
     await this.named.checkBranch(tenantId, source_config, sent.source_revision_config);
@@ -152,17 +157,17 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   }
 
   /**
-   * Changes a deployment as its client asks. `mayRead`: true when the caller may read secrets.
-   * @throws InvalidDeployment, DeploymentBeingDeleted, DeploymentNotFound, VersionMismatch, AppendTooLarge
+   * Changes a deployment as its client asks.
+   * @throws InvalidDeployment, Forbidden for gates that its client may not weaken, DeploymentBeingDeleted, DeploymentNotFound, VersionMismatch, AppendTooLarge
    */
-  async patch(caller: Caller, id: string, wanted: PatchRequest, mayRead: boolean): Promise<Changed> {
+  async patch(caller: CommandContext, id: string, wanted: PatchRequest): Promise<Changed> {
     const { tenantId } = caller;
     const { decide } = await this.patching(caller, id, wanted);
     const { secrets: offered } = wanted;
     if (!offered) return this.change(caller, id, decide());
     return this.changePrepared(caller, id, async (current) => {
       const sealed = await this.secretStore.seal(tenantId, id, current.secrets, offered);
-      if (mayRead) return decide(sealed);
+      if (allows(caller.actor, 'secrets:read')) return decide(sealed);
       // A wrong value must be refused no sooner than the right one.
       const anew = await this.secretStore.seal(tenantId, id, [], offered);
       return this.fitting(caller, id, decide(anew), decide(sealed));
@@ -170,12 +175,18 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   }
 
   /** Returns what `patch` would return; nothing is written. */
-  async previewPatch(caller: Caller, id: string, wanted: PatchRequest, mayRead: boolean): Promise<Rehearsed> {
+  async previewPatch(caller: CommandContext, id: string, wanted: PatchRequest): Promise<Rehearsed> {
     const { decide, place } = await this.patching(caller, id, wanted);
     if (!wanted.secrets) return this.rehearse(await this.preview(caller, id, decide()), place);
     const { state } = await this.find(caller.tenantId, id);
-    const secrets = await this.secretStore.pretend(id, mayRead ? state.secrets : [], wanted.secrets);
+    const known = allows(caller.actor, 'secrets:read') ? state.secrets : [];
+    const secrets = await this.secretStore.pretend(id, known, wanted.secrets);
     return this.rehearse(await this.preview(caller, id, decide(secrets)), place);
+  }
+
+  /** Replaces the gates of a deployment. @throws InvalidDeployment, Forbidden, DeploymentBeingDeleted */
+  async declareGates(caller: CommandContext, id: string, gates: readonly Gate[]): Promise<Changed> {
+    return this.change(caller, id, declareGates(gates, mayWeaken(caller)));
   }
 
   /** Changes a deployment where the executor does not refuse what would run. */
@@ -227,12 +238,17 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   }
 
   /** Decision about a PATCH with secrets that are sealed, or only pretended. */
-  private async patching(caller: Caller, id: string, wanted: PatchRequest) {
+  private async patching(caller: CommandContext, id: string, sent: PatchRequest) {
+    const { gates, ...source_config } = sent.source_config ?? {};
+    const wanted = { ...sent, source_config: sent.source_config && source_config };
     const { checked, place } = await this.planning(id);
     await this.checkBranch(caller, id, wanted);
     const { hosting } = this.options;
     const revisionId = newId();
-    const decide = (secrets?: readonly OfferedSecret[]) => checked(patch({ ...wanted, secrets }, revisionId, hosting));
+    const decide = (secrets?: readonly OfferedSecret[]) => {
+      const changes = patch({ ...wanted, secrets }, revisionId, hosting);
+      return checked(gates ? afterGates(gates, mayWeaken(caller), changes) : changes);
+    };
     return { decide, place };
   }
 
@@ -287,6 +303,11 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
       throw error;
     }
   }
+}
+
+/** Returns whether a caller may change and remove gates: it is an admin, and says why. */
+function mayWeaken({ actor, metadata }: CommandContext): boolean {
+  return allows(actor, 'admin') && metadata.reason !== undefined;
 }
 
 function pretend(

@@ -1,7 +1,8 @@
-import { type Dialect, type Listed, type Page, toWire } from '@fairlead/api';
+import { type CommandContext, type Dialect, type Listed, type Page, toWire } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import type { RevisionStatus } from '@fairlead/contracts';
+import type { Gate, RevisionStatus } from '@fairlead/contracts';
+import type { DeploymentRecord, unshownPart } from './record';
 import type { Source } from '../model/deployment-events';
 import type { RevisionRow } from './revision.projection';
 
@@ -56,6 +57,22 @@ export class DeploymentQueries {
       items: rows.slice(0, page.limit).map(({ document }) => spelled(document, dialect)),
       more: rows.length > page.limit,
     };
+  }
+
+  /** Rendered deployments of a workspace with their gates, which the other spelling does not have. */
+  async withGates({ tenantId, dialect }: CommandContext, documents: readonly string[]): Promise<readonly string[]> {
+    if (dialect === 'wire') return documents;
+    const records = documents.map((text) => JSON.parse(text) as DeploymentRecord);
+    const { rows } = await this.pool.query<{ id: string; unshown: string }>({
+      name: 'gates of deployments',
+      text: 'select id, unshown from deployment_documents where tenant_id = $1 and id = any($2::uuid[])',
+      values: [tenantId, records.map(({ id }) => id)],
+    });
+    const found = new Map(rows.map(({ id, unshown }) => [id, JSON.parse(unshown) as ReturnType<typeof unshownPart>]));
+    return records.map((record) => {
+      const gates: readonly Gate[] = found.get(record.id)?.gates ?? [];
+      return JSON.stringify({ ...record, source_config: { ...record.source_config, gates } });
+    });
   }
 
   /** The number of a tenant's deployments that match. */

@@ -18,6 +18,7 @@ import {
 } from '@fairlead/schema';
 import { DEPLOYMENT_TYPES, type DeploymentType, SOURCES } from '../model/deployment-events';
 import { resourceSpec } from './resource-spec.schema';
+import { gateList } from '../model/gates.schema';
 import { both, source } from '../model/spelling.schema';
 
 const text = optional(str());
@@ -89,6 +90,10 @@ const sourceConfig = object(
     build_command: note(
       text,
       'Shell command that builds the source: the executor `local` runs it in the place of the script `build`, and `command` passes it to the build; empty for none.',
+    ),
+    gates: note(
+      optional(gateList),
+      'All gates of the deployment, as `PUT …/gates` takes them; `[]` removes all. They hold a revision that the same request makes. Answered only with `include=gates`. In a PATCH, changing or removing one takes the scope `admin` and a reason in `x-reason`.',
     ),
   }),
 );
@@ -228,8 +233,8 @@ export const diffPath = object({
 
 const include = optional(
   note(
-    literal(['standing']),
-    '`standing`: answers as well how the deployment is in one sentence, with its active and its newest revision.',
+    csv(literal(['standing', 'gates'])),
+    '`standing`: answers as well how the deployment is in one sentence, with its active and its newest revision. `gates`: answers as well `gates` in `source_config`. Separated by commas, or repeated.',
   ),
 );
 

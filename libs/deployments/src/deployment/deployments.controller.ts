@@ -155,7 +155,7 @@ export class DeploymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const isPast = query.at !== undefined || query.version !== undefined;
-    if (query.include && (isPast || query.include_secrets)) throw new BadRequest(ALONE);
+    if (query.include?.length && (isPast || query.include_secrets)) throw new BadRequest(ALONE);
     if (query.include_secrets) return this.revealed(context, id, isPast, reply);
     if (isPast) return spelled(context, answerWith(reply, await this.commands.findAt(context.tenantId, id, query)));
     const found = await this.queries.find(context.tenantId, id, context.dialect);
@@ -171,7 +171,7 @@ export class DeploymentsController {
   @Describe({
     summary: 'Change a deployment',
     description:
-      'Another `source_revision_config`, `secrets` or `secret_references` makes a revision. Equal values change nothing.',
+      'Another `source_revision_config`, `secrets` or `secret_references` makes a revision. Equal values change nothing. Changing or removing a gate takes the scope `admin` and a reason in `x-reason`.',
     takes: ['If-Match', 'x-reason'],
     gives: ['ETag', 'x-dry-run'],
   })
@@ -184,9 +184,8 @@ export class DeploymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const wanted = this.addresses.sent(context, id, sent);
-    const mayRead = allows(context.actor, 'secrets:read');
-    if (dry_run) return answerTried(reply, dry_run, await this.commands.previewPatch(context, id, wanted, mayRead));
-    return answerWith(reply, (await this.commands.patch(context, id, wanted, mayRead)).state);
+    if (dry_run) return answerTried(reply, dry_run, await this.commands.previewPatch(context, id, wanted));
+    return answerWith(reply, (await this.commands.patch(context, id, wanted)).state);
   }
 
   @Delete(':deployment_id')
@@ -243,10 +242,11 @@ export class DeploymentsController {
     return { body: Buffer.from(`{"resources":[${resources}],"offset":${next}${total}}`), next, more };
   }
 
-  /** Rendered deployments with their addresses, and with how they are where that was asked for. */
-  private async documents(context: CommandContext, rendered: readonly string[], include: ListQuery['include']) {
+  /** Rendered deployments with their addresses, and with what was asked for besides. */
+  private async documents(context: CommandContext, rendered: readonly string[], include: ListQuery['include'] = []) {
     const documents = rendered.map((item) => this.addresses.inText(context, item));
-    return include ? this.standings.inTexts(context, documents) : documents;
+    const gated = include.includes('gates') ? await this.queries.withGates(context, documents) : documents;
+    return include.includes('standing') ? this.standings.inTexts(context, gated) : gated;
   }
 
   /** The deployment as it is, with the values of its secrets; the reading is recorded. */

@@ -1,5 +1,4 @@
 import {
-  allows,
   Answers,
   Area,
   Body,
@@ -19,9 +18,8 @@ import { revision } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { deploymentPath, revisionPath } from '../deployment/deployment.schema';
 import { revisionRecord } from '../deployment/record';
-import { declareGates } from '../model/gates';
 import { RevisionCommands } from '../revision/revision.commands';
-import { gates } from './gates.schema';
+import { gates } from '../model/gates.schema';
 
 /** Declares the gates of deployments, and lets revisions through that they hold. */
 @Area('Revisions')
@@ -63,8 +61,7 @@ export class GatesController {
     @Body(gates) sent: Infer<typeof gates>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const mayWeaken = allows(context.actor, 'admin') && context.metadata.reason !== undefined;
-    const { state } = await this.commands.change(context, path.deployment_id, declareGates(sent.gates, mayWeaken));
+    const { state } = await this.commands.declareGates(context, path.deployment_id, sent.gates);
     reply.header('etag', etag(state.edition));
     return { gates: state.gates ?? [] };
   }

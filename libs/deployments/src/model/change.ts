@@ -1,3 +1,4 @@
+import type { Gate } from '@fairlead/contracts';
 import { changedMembers, same } from '@fairlead/eventing';
 import { checkChangeable, snapshotOf, type Deployment, type DeploymentState } from './deployment';
 import type {
@@ -10,6 +11,7 @@ import type {
   SourceRevisionConfig,
 } from './deployment-events';
 import { InvalidDeployment } from './deployment.errors';
+import { checkNames } from './gates';
 import { createRevision } from './revision-turns';
 import { checkReferences, replaceSecrets, sameSecrets, type OfferedSecret } from './secrets';
 import {
@@ -37,6 +39,8 @@ export interface NewDeployment {
   readonly secrets: readonly OfferedSecret[];
   readonly secret_references?: readonly SecretReference[];
   readonly agent?: Agent;
+  /** Gates that hold its revisions, the first one included. */
+  readonly gates?: readonly Gate[];
 }
 
 /** A PATCH of a deployment, secrets sealed; an absent member is not changed. */
@@ -60,7 +64,7 @@ export interface NewIds {
 export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hosting: Hosting) {
   return (state: DeploymentState): DeploymentEvent[] => {
     if (state) return [];
-    const { name, source, source_config, secret_references, agent } = wanted;
+    const { name, source, source_config, secret_references, agent, gates = [] } = wanted;
     const source_revision_config = withoutCommit(wanted.source_revision_config);
     checkAvailable(source, hosting);
     checkMembers(source, { ...source_config, ...source_revision_config, secret_references });
@@ -71,6 +75,7 @@ export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hos
     checkArtefact(source_revision_config);
     checkTarballPath(source_revision_config.source_tarball_path, []);
     checkBuildOnPush(source_config, source_revision_config);
+    checkNames(gates);
     const secrets = replaceSecrets([], wanted.secrets);
     const references = secret_references ?? null;
     checkReferences(references, secrets);
@@ -88,11 +93,13 @@ export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hos
         ...(agent && { agent }),
       },
     };
-    if (!isUsable(source, source_revision_config)) return [created];
+    const isGated = gates.length > 0;
+    const first: DeploymentEvent[] = isGated ? [created, { type: 'GatesDeclared', data: { gates } }] : [created];
+    if (!isUsable(source, source_revision_config)) return first;
     const resource_spec = source_config.resource_spec ?? null;
     const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references: references };
     const revision = { revision_id: ids.revisionId, deployment_id: ids.deploymentId, ...snapshot };
-    return [created, { type: 'RevisionCreated', data: revision }];
+    return [...first, { type: 'RevisionCreated', data: { ...revision, ...(isGated && { gates }) } }];
   };
 }
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type { Gate } from '@fairlead/contracts';
 import { fold } from '@fairlead/eventing';
-import { patch } from './change';
+import { create, patch } from './change';
 import { type Deployment, deploymentModel } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
-import { declareGates, hold, override, promote, refuse } from './gates';
+import { afterGates, declareGates, hold, override, promote, refuse } from './gates';
 import { buildPush } from './push';
 import { interrupt, redeploy, reportRevision, type Revisions, revisionsModel, takeBack } from './revision';
 import { codehost, creation, streamOf, uuidOf } from '../testing/samples';
@@ -173,6 +173,24 @@ it('takes a gate more from anybody, and another or fewer only from an admin with
   expect(subject.state.gates).toBeUndefined();
 });
 
+it('holds the first revision by gates that come with the deployment', () => {
+  const wanted = { ...codehost('agent'), secrets: [], gates: [gate()] };
+  const ids = { deploymentId: uuidOf(1), revisionId: FIRST };
+  const events = create(wanted, uuidOf(9), ids, 'any')(null);
+  expect(events.map(({ type }) => type)).toEqual(['DeploymentCreated', 'GatesDeclared', 'RevisionCreated']);
+  expect(events[2]!.data).toMatchObject({ revision_id: FIRST, gates: [gate()] });
+  expect(() => create({ ...wanted, gates: [gate(), gate()] }, uuidOf(9), ids, 'any')(null)).toThrow('Two gates');
+});
+
+it('holds the revision of the change that declares gates, and none that the change does not make', () => {
+  const push = (id: string, gates: Gate[], mayWeaken = false) =>
+    subject.decide(afterGates(gates, mayWeaken, patch({ source_revision_config: { repo_ref: id } }, id, 'any')));
+  const [declared, , created] = push(SECOND, [gate()]);
+  expect([declared!.type, created!.data]).toEqual(['GatesDeclared', expect.objectContaining({ gates: [gate()] })]);
+  expect(() => push(THIRD, [])).toThrow('needs a key with the scope admin, and a reason');
+  expect(push(THIRD, [], true).find(({ type }) => type === 'RevisionCreated')!.data).not.toHaveProperty('gates');
+});
+
 type Act = (subject: Subject, revision: string, newest: string) => void;
 
 /** Whatever may happen to a deployment and one of its revisions; `newest` is the id of a revision to make. */
@@ -183,7 +201,11 @@ const ACTS: readonly Act[] = [
     one.decide(buildPush({ ...push, ref: one.state.source_revision_config.repo_ref ?? '' }, newest));
   },
   (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any')),
-  (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any', { keepSecrets: true })),
+  (one, id, newest) => {
+    one.decide(redeploy(one.revisions.get(id)!, newest, 'any', { keepSecrets: true }));
+    one.build(newest);
+    one.deploy(newest);
+  },
   (one, id, newest) => {
     one.decide(patch({ secrets: [{ name: 'KEY', sealed: { subject: 'd', sealed: id }, digest: id }] }, newest, 'any'));
   },
@@ -195,6 +217,10 @@ const ACTS: readonly Act[] = [
     one.decide(promote(id));
     one.deploy(id);
   },
+  (one, id, newest) =>
+    one.decide(afterGates([gate()], true, patch({ source_revision_config: { repo_ref: id + newest } }, newest, 'any'))),
+  (one, _, newest) =>
+    one.decide(afterGates([], true, patch({ source_revision_config: { repo_ref: newest } }, newest, 'any'))),
   (one) => one.state.held && one.decide(promote(one.state.held.id)),
   (one, id) => one.decide(refuse(id, ['Worse.'])),
   (one, id) => one.decide(override(id)),

@@ -17,9 +17,7 @@ const DAY_MS = 86_400_000;
 export function declareGates(gates: readonly Gate[], mayWeaken: boolean) {
   return (state: Deployment): DeploymentEvent[] => {
     checkChangeable(state);
-    const names = gates.map(({ name }) => name);
-    const twice = names.find((name, index) => names.indexOf(name) !== index);
-    if (twice !== undefined) throw new InvalidDeployment(`Two gates have the name ${JSON.stringify(twice)}.`);
+    checkNames(gates);
     const before = state.gates ?? [];
     if (same(before, gates)) return [];
     const kept = before.every((gate) => gates.some((other) => same(gate, other)));
@@ -28,6 +26,25 @@ export function declareGates(gates: readonly Gate[], mayWeaken: boolean) {
     }
     return [{ type: 'GatesDeclared', data: { gates } }];
   };
+}
+
+/** A decision about a deployment whose gates are replaced first, so that they hold a revision that it makes. */
+export function afterGates(
+  gates: readonly Gate[],
+  mayWeaken: boolean,
+  decide: (state: Deployment) => readonly DeploymentEvent[],
+): (state: Deployment) => DeploymentEvent[] {
+  return (state) => {
+    const declared = declareGates(gates, mayWeaken)(state);
+    return [...declared, ...decide({ ...state, gates: gates.length > 0 ? gates : undefined })];
+  };
+}
+
+/** @throws InvalidDeployment when two gates have one name */
+export function checkNames(gates: readonly Gate[]): void {
+  const names = gates.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new InvalidDeployment(`Two gates have the name ${JSON.stringify(twice)}.`);
 }
 
 /**

@@ -89,9 +89,9 @@ const gate = object(
   CLOSED,
 );
 
+/** The gates of one deployment: the same everywhere that a request or an answer holds them. */
+export const gateList = list(gate, { max: MOST_GATES });
+
 export const gates = object('DeploymentGates', {
-  gates: note(
-    list(gate, { max: MOST_GATES }),
-    'Limits that a new revision has to be shown to keep before it is deployed; all of them hold.',
-  ),
+  gates: note(gateList, 'Limits that a new revision has to be shown to keep before it is deployed; all of them hold.'),
 });
