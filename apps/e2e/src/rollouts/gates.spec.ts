@@ -168,6 +168,43 @@ it('takes gates with the deployment, and shows them only where they are asked fo
   expect(await gatesOf('?include=gates')).toEqual([]);
 });
 
+it('takes no gate for what is not there, and holds when it is deleted later', async () => {
+  const { id, first } = await gated();
+  const { experiment } = await evaluate(newId(), 0);
+  const path = `/v2/deployments/${id}`;
+  const limits = { keys: { correct: { max_drop: 0.05 } } };
+  const [second, other, missing] = [newId(), newId(), newId()].map((unknown) => ({
+    ...{ ...limits, name: unknown, dataset_id: dataset.id, baseline: { experiment_id: unknown } },
+  }));
+  const { json: now } = await ask('GET', `${path}/gates`);
+  const { status, json } = await ask('PUT', `${path}/gates`, { gates: [...now.gates, second] });
+  expect([status, json.detail[0].loc]).toEqual([422, ['body', 'gates', 1, 'baseline', 'experiment_id']]);
+  const { json: patched } = await ask('PATCH', path, { source_config: { gates: [...now.gates, other] } });
+  expect(patched.detail[0].loc).toEqual(['body', 'source_config', 'gates', 1, 'baseline', 'experiment_id']);
+  const created = { ...missing, dataset_id: newId(), baseline: 'active' };
+  const { json: refused } = await ask('POST', '/v2/deployments', {
+    ...{ name: `agent ${newId()}`, source: 'external_container', secrets: [], ...image(1) },
+    source_config: { gates: [created] },
+  });
+  expect(refused.detail[0]).toMatchObject({
+    ...{ loc: ['body', 'source_config', 'gates', 0, 'dataset_id'], input: created.dataset_id },
+    msg: 'Value error, there is no dataset of this id in the workspace',
+  });
+  const named = { ...limits, name: 'named', dataset_id: dataset.id, baseline: { experiment_id: experiment.id } };
+  expect((await ask('PUT', `${path}/gates`, { gates: [...now.gates, named] })).status).toBe(200);
+  const revision = await revise(id, 2);
+  await saying(id, revision, 'No experiment');
+  await ask('DELETE', `/api/v1/sessions/${experiment.id}`);
+  await evaluate(revision, 0);
+  await saying(id, revision, 'named: The experiment that the gate compares with has been deleted.');
+  await ask('DELETE', `/api/v1/datasets/${dataset.id}`);
+  const { json: gone } = await saying(id, revision, 'questions: The dataset of the gate has been deleted.');
+  expect([gone.held, gone.outcome, (await ask('GET', path)).json.active_revision_id]).toEqual([true, 'hold', first]);
+  // What is there already is no reason to refuse more.
+  const more = { ...limits, name: 'more', dataset_id: (await evaluate(first, 0, `more ${newId()}`)).dataset.id };
+  expect((await ask('PUT', `${path}/gates`, { gates: [...now.gates, named, more] })).status).toBe(200);
+});
+
 it('takes fewer gates only with a reason, and refuses what it does not understand', async () => {
   const { id } = await gated();
   const path = `/v2/deployments/${id}/gates`;

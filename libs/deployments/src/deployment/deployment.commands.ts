@@ -37,6 +37,8 @@ import type { OfferedSecret } from '../model/secrets';
 import { NamedResources } from './named-resources.service';
 
 const HASH_LENGTH = 64;
+/** The place of gates in a request that creates or changes a deployment. */
+const GATES_SENT = ['body', 'source_config', 'gates'];
 
 /** A deployment after a command. */
 type Changed = Pick<AggregateChanged<Deployment, DeploymentEvent>, 'state' | 'events'>;
@@ -130,6 +132,7 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     const decide = create(wanted, tenantId, { deploymentId: id, revisionId: newId() }, hosting);
     const events = (plans ? checkedBy(plans, decide) : decide)(null);
     await this.named.check(tenantId, source_config);
+    await this.named.checkGates(tenantId, gates ?? [], [], GATES_SENT);
     await this.named.checkBranch(tenantId, source_config, sent.source_revision_config);
     return { id, name, agent, events };
   }
@@ -184,9 +187,15 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     return this.rehearse(await this.preview(caller, id, decide(secrets)), place);
   }
 
-  /** Replaces the gates of a deployment. @throws InvalidDeployment, Forbidden, DeploymentBeingDeleted */
+  /** Replaces the gates of a deployment. @throws InvalidDeployment, Unprocessable, Forbidden */
   async declareGates(caller: CommandContext, id: string, gates: readonly Gate[]): Promise<Changed> {
+    await this.checkGates(caller, id, gates, ['body', 'gates']);
     return this.change(caller, id, declareGates(gates, mayWeaken(caller)));
+  }
+
+  private async checkGates({ tenantId }: Caller, id: string, gates: readonly Gate[], loc: readonly string[]) {
+    const { state } = await this.find(tenantId, id);
+    await this.named.checkGates(tenantId, gates, state.gates ?? [], loc);
   }
 
   /** Changes a deployment where the executor does not refuse what would run. */
@@ -243,6 +252,7 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     const wanted = { ...sent, source_config: sent.source_config && source_config };
     const { checked, place } = await this.planning(id);
     await this.checkBranch(caller, id, wanted);
+    if (gates) await this.checkGates(caller, id, gates, GATES_SENT);
     const { hosting } = this.options;
     const revisionId = newId();
     const decide = (secrets?: readonly OfferedSecret[]) => {

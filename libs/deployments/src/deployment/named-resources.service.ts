@@ -1,10 +1,14 @@
 import {
+  type Gate,
   type IntegrationAddedMessage,
+  type ExperimentUploadedMessage,
   type IntegrationChangedMessage,
   repositoryOf,
   RepositoryNames,
+  type SessionCreatedMessage,
 } from '@fairlead/contracts';
-import { EventStore, streamName } from '@fairlead/eventing';
+import { EventStore, same, streamName } from '@fairlead/eventing';
+import { Unprocessable } from '@fairlead/schema';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { SourceConfig, SourceRevisionConfig } from '../model/deployment-events';
 import { InvalidDeployment } from '../model/deployment.errors';
@@ -14,8 +18,8 @@ import { ListenerNotFound } from '../listener/listener.errors';
 import { NO_TAG } from '../model/source-rules';
 
 /**
- * Checks what a new deployment names of its workspace: an integration with a repository on its host, and a listener with
- * one of its namespaces.
+ * Checks what a deployment names of its workspace: an integration with a repository on its host, a listener with one of
+ * its namespaces, and the datasets and experiments of its gates.
  */
 @Injectable()
 export class NamedResources {
@@ -56,6 +60,56 @@ export class NamedResources {
     if (!build_on_push || !this.names || !integration_id || !repo_url) return;
     if (!repo_ref || repo_ref.startsWith('refs/')) return;
     if (await this.names.isTag(tenantId, integration_id, repo_url, repo_ref)) throw new InvalidDeployment(NO_TAG);
+  }
+
+  /**
+   * Gates that are already declared stay, also when what they name has been deleted. `loc`: the place of the gates in the
+   * request. @throws Unprocessable for the first one that names a dataset, or an experiment on it, which is not there
+   */
+  async checkGates(
+    tenantId: string,
+    gates: readonly Gate[],
+    declared: readonly Gate[],
+    loc: readonly string[],
+  ): Promise<void> {
+    for (const [index, gate] of gates.entries()) {
+      if (declared.some((other) => same(other, gate))) continue;
+      const { dataset_id, baseline } = gate;
+      if (!(await this.hasDataset(tenantId, dataset_id))) {
+        const place = [...loc, index, 'dataset_id'];
+        throw Unprocessable.at(place, 'there is no dataset of this id in the workspace', dataset_id);
+      }
+      if (typeof baseline === 'string' || !('experiment_id' in baseline)) continue;
+      const { experiment_id } = baseline;
+      if (await this.hasExperiment(tenantId, experiment_id, dataset_id)) continue;
+      const place = [...loc, index, 'baseline', 'experiment_id'];
+      throw Unprocessable.at(place, 'there is no experiment of this id on the dataset', experiment_id);
+    }
+  }
+
+  /** Reads the log of the datasets, which another service keeps. A deleted dataset may have been created again. */
+  private async hasDataset(tenantId: string, id: string): Promise<boolean> {
+    let isThere = false;
+    for await (const events of this.store.parts(streamName('dataset', id))) {
+      for (const { type, metadata } of events) {
+        if (type === 'DatasetCreated') isThere = metadata.tenant === tenantId;
+        else if (type === 'DatasetDeleted') isThere = false;
+      }
+    }
+    return isThere;
+  }
+
+  private async hasExperiment(tenantId: string, id: string, datasetId: string): Promise<boolean> {
+    let dataset: string | null | undefined;
+    for await (const events of this.store.parts(streamName('experiment', id))) {
+      for (const { type, data, metadata } of events) {
+        if (type === 'SessionDeleted') return false;
+        if (metadata.tenant !== tenantId) continue;
+        if (type === 'SessionCreated') dataset = (data as SessionCreatedMessage).reference_dataset_id;
+        else if (type === 'ExperimentUploaded') dataset = (data as ExperimentUploadedMessage).dataset.id;
+      }
+    }
+    return dataset === datasetId;
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { GateBaseline } from '@fairlead/contracts';
+import type { Gate, GateBaseline } from '@fairlead/contracts';
 import { all, Parameters } from '@fairlead/runs';
 import type { Pool } from 'pg';
 import type { Compared } from '../compare/score-table';
@@ -50,6 +50,21 @@ export async function sessionsOfBaseline(
     values: [place.tenantId, place.datasetId, baseline.experiment_id, JSON.stringify({ revision_id: revisionId })],
   });
   return rows;
+}
+
+/** Sentences about what a gate names and is not there any more. */
+export async function goneOf(pool: Pool, tenantId: string, { dataset_id, baseline }: Gate): Promise<string[]> {
+  const experiment = typeof baseline === 'object' && 'experiment_id' in baseline ? baseline.experiment_id : null;
+  const { rows } = await pool.query<{ dataset: boolean; experiment: boolean }>({
+    name: 'what a gate names',
+    text: `select exists (select from datasets where tenant_id = $1 and id = $2) as dataset,
+      $3::uuid is null or exists (
+        select from sessions where tenant_id = $1 and id = $3 and reference_dataset_id = $2) as experiment`,
+    values: [tenantId, dataset_id, experiment],
+  });
+  const there = rows[0]!;
+  if (!there.dataset) return ['The dataset of the gate has been deleted.'];
+  return there.experiment ? [] : ['The experiment that the gate compares with has been deleted.'];
 }
 
 async function sessionsWith(

@@ -11,6 +11,7 @@ import { loadScores } from '../compare/compare-scores.queries';
 import { MEASURES, type ScoreTable } from '../compare/score-table';
 import {
   type EvidenceSession,
+  goneOf,
   MOST_EXPERIMENTS,
   sessionsOfBaseline,
   sessionsOfRevision,
@@ -27,6 +28,8 @@ interface Counted {
   readonly actors: ReadonlyMap<string, string | null>;
   /** True when there are more experiments than are read, of which those that count could be chosen. */
   readonly tooMany: boolean;
+  /** Sentences about what the gate names and is not there any more. */
+  readonly gone: readonly string[];
   /** Feedback keys of the gate whose lower scores are better. */
   readonly lowerIsBetter: readonly string[];
 }
@@ -69,9 +72,10 @@ export class GateEvidenceService {
 
   private async counted({ tenant_id: tenantId, ...held }: HeldRevision, gate: Gate): Promise<Counted> {
     const place = { tenantId, datasetId: gate.dataset_id, maxAge: gate.max_age_days };
-    const [baseline, candidates] = await Promise.all([
+    const [baseline, candidates, gone] = await Promise.all([
       sessionsOfBaseline(this.pool, place, gate.baseline, held.active_revision_id, held.revision_id),
       sessionsOfRevision(this.pool, place, held.revision_id),
+      goneOf(this.pool, tenantId, gate),
     ]);
     const ids = [...new Set([...baseline, ...candidates].map(({ id }) => id))];
     const actors = new Map(await Promise.all(ids.map(async (id) => [id, await this.actorOf(id)] as const)));
@@ -81,7 +85,7 @@ export class GateEvidenceService {
     const counted = { baseline: baseline.filter(counts), candidates: candidates.filter(counts) };
     const others = counted.baseline.filter(({ id }) => !counted.candidates.some((one) => one.id === id));
     return {
-      ...{ gate, actors, candidates: counted.candidates, baseline: isBranch ? others.slice(0, 1) : others },
+      ...{ gate, gone, actors, candidates: counted.candidates, baseline: isBranch ? others.slice(0, 1) : others },
       tooMany: candidates.length > MOST_EXPERIMENTS || (!isBranch && baseline.length > MOST_EXPERIMENTS),
       lowerIsBetter: await this.lowerIsBetter(tenantId, gate),
     };
@@ -95,7 +99,7 @@ export class GateEvidenceService {
 
   private async judge(
     tenantId: string,
-    { gate, baseline, candidates, tooMany, lowerIsBetter }: Counted,
+    { gate, gone, baseline, candidates, tooMany, lowerIsBetter }: Counted,
     look: number,
     hash: ReturnType<typeof createHash>,
   ): Promise<GateVerdict> {
@@ -103,10 +107,11 @@ export class GateEvidenceService {
     const unready = all.filter(({ persisted }) => !persisted);
     const running = all.filter(({ persisted, ended }) => persisted && !ended);
     const reasons = [
+      ...gone,
       ...unready.map(({ name }) => `The rows of ${name} are still being stored.`),
       ...running.map(({ name }) => `${name} has not ended yet.`),
       ...(tooMany ? [`More than ${MOST_EXPERIMENTS} experiments would count.`] : []),
-      ...(candidates.length === 0 ? ['No experiment on the dataset names the revision.'] : []),
+      ...(candidates.length === 0 && gone.length === 0 ? ['No experiment on the dataset names the revision.'] : []),
     ];
     hash.update(JSON.stringify([gate.name, reasons, lowerIsBetter]));
     if (reasons.length > 0) return { gate: gate.name, tested: false, outcome: 'hold', reasons, criteria: [] };

@@ -48,7 +48,9 @@ export class GatesWorker extends QueueWorker {
       return this.note(held, { ...about, ...nothing, outcome: 'refuse', reasons });
     }
     const found = await this.evidence.find(held);
-    const stamp = JSON.stringify(found.map((one) => [one.baseline, one.candidates, one.tooMany, one.lowerIsBetter]));
+    const stamp = JSON.stringify(
+      found.map((one) => [one.baseline, one.candidates, one.tooMany, one.lowerIsBetter, one.gone]),
+    );
     if (stamp === held.stamp) return 'hold';
     const { verdicts, experiments, data } = await this.evidence.look(held, found, state.looks + 1);
     const tested = verdicts.some((one) => one.tested);
