@@ -2,6 +2,7 @@ export * from './ports/deployments';
 export * from './ports/connections';
 export * from './ports/experiments';
 export * from './ports/gates';
+export * from './ports/slices';
 export * from './ports/measures';
 export * from './ports/rollouts';
 export * from './ports/standing';

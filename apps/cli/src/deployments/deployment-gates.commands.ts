@@ -15,6 +15,8 @@ const ONE = '/v2/deployments/{deployment_id}';
 
 interface Criterion {
   readonly of: string;
+  /** Absent in answers of earlier versions. */
+  readonly slice?: string | null;
   readonly limit: string;
   readonly threshold: number;
   readonly outcome: string;
@@ -73,7 +75,7 @@ function addVerdict(group: Command): void {
           ...['LIMIT', 'MEAN', 'LOWER', 'UPPER', 'ROWS'].map((title) => ({ title, right: true })),
         ],
         criteria.map((one) => [
-          ...[clean(one.gate), clean(one.of), one.outcome],
+          ...[clean(one.gate), clean(one.slice ? `${one.of} in ${one.slice}` : one.of), one.outcome],
           ...[one.threshold, one.mean, one.lower, one.upper].map(shown),
           String(one.rows),
         ]),

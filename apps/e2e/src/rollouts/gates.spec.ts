@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => installation.stop());
 
-/** Uploads an experiment; `wrong`: the number of rows that are not correct, the first ones. */
+/** Uploads an experiment; `wrong`: the number of rows that are not correct, the first ones. Every second row has a topic. */
 async function evaluate(revision: string, wrong: number, name = dataset?.name ?? `questions ${newId()}`, of = rows) {
   const time = new Date().toISOString();
   const { status, json } = await ask('POST', '/api/v1/datasets/upload-experiment', {
     ...{ experiment_name: `experiment ${newId()}`, dataset_name: name, experiment_metadata: { revision_id: revision } },
     ...{ experiment_start_time: time, experiment_end_time: time },
     results: of.map((row_id, place) => ({
-      ...{ row_id, inputs: { question: place }, actual_outputs: { answer: place }, start_time: time, end_time: time },
+      ...{ row_id, inputs: inputsOf(row_id), actual_outputs: { answer: place }, start_time: time, end_time: time },
       evaluation_scores: [{ key: 'correct', score: place < wrong ? 0 : 1 }],
       run_name: 'agent',
     })),
@@ -29,6 +29,8 @@ async function evaluate(revision: string, wrong: number, name = dataset?.name ??
   expect([status, json.detail]).toEqual([200, undefined]);
   return json;
 }
+
+const inputsOf = (row: string) => ({ question: row, topic: rows.indexOf(row) % 2 === 0 ? 'refunds' : 'delivery' });
 
 const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example/agent:${tag}` } });
 
@@ -123,6 +125,29 @@ it('waits for more with too few rows, and lets an admin with a reason override',
   const released = history.resources.find(({ type }: { type: string }) => type === 'RevisionReleased');
   expect(released.reason).toBe(REASON['x-reason']);
   expect((await ask('POST', path, undefined, REASON)).status).toBe(409);
+});
+
+it('limits slices, and refuses what is worse in one of them alone', async () => {
+  const slices = [{ by: 'inputs.topic', keys: { correct: { min_mean: 0.7 } } }];
+  const { id } = await gated({ keys: {}, slices });
+  const second = await revise(id, 2);
+  const of = (topic: string) => rows.filter((row) => inputsOf(row).topic === topic);
+  await evaluate(second, 0, dataset.name, of('refunds'));
+  const { json } = await saying(id, second, 'rows in');
+  expect([json.outcome, json.reasons]).toEqual([
+    'hold',
+    ['questions: 0 of 10 rows in inputs.topic=delivery are there.'],
+  ]);
+  await evaluate(second, 40, dataset.name, of('delivery'));
+  await reaches(id, second, 'DEPLOY_FAILED');
+  const { json: verdict } = await verdictOf(id, second);
+  expect(verdict.reasons).toEqual([
+    expect.stringMatching(/^questions: correct in inputs\.topic=delivery is 0\.3333 over 60 rows, between /),
+  ]);
+  expect(verdict.gates[0].criteria.map(({ slice, outcome }: Record<string, string>) => [slice, outcome])).toEqual([
+    ['inputs.topic=delivery', 'refuse'],
+    ['inputs.topic=refunds', 'promote'],
+  ]);
 });
 
 it('skips a held revision for a newer one, and rolls back to what ran without evidence', async () => {

@@ -13,12 +13,8 @@ interface GateMeasureLimits {
   readonly max_increase?: number;
 }
 
-/** Limits that a revision has to be shown to keep before it is deployed. */
-export interface Gate {
-  readonly name: string;
-  /** The dataset whose experiments are the evidence. */
-  readonly dataset_id: string;
-  readonly baseline: GateBaseline;
+/** Limits for scores, measures and errors. */
+export interface GateLimits {
   readonly keys: Readonly<Record<string, GateKeyLimits>>;
   readonly measures: {
     readonly latency?: GateMeasureLimits;
@@ -26,6 +22,22 @@ export interface Gate {
     readonly cost?: GateMeasureLimits;
   };
   readonly max_error_rate?: number;
+}
+
+/** Limits for the rows whose example has one value in a member: `split`, `metadata.<member>` or `inputs.<member>`. */
+export interface GateSlice extends GateLimits {
+  readonly by: string;
+  /** Absent: the limits hold for each value that examples of the dataset have. */
+  readonly value?: string;
+}
+
+/** Limits that a revision has to be shown to keep before it is deployed. */
+export interface Gate extends GateLimits {
+  readonly name: string;
+  /** The dataset whose experiments are the evidence. */
+  readonly dataset_id: string;
+  readonly baseline: GateBaseline;
+  readonly slices?: readonly GateSlice[];
   /** Rows that have to be there before the first look. */
   readonly min_rows: number;
   /** Age (days) beyond which an experiment is no evidence. */

@@ -1,4 +1,5 @@
-import { int, list, literal, note, num, object, optional, record, str, union, uuid } from '@fairlead/schema';
+import { isSliceMember, SLICE_MEMBER } from '@fairlead/contracts';
+import { int, list, literal, note, num, object, optional, record, refine, str, union, uuid } from '@fairlead/schema';
 
 /** Gates of a deployment. */
 const MOST_GATES = 10;
@@ -6,6 +7,8 @@ const MOST_GATES = 10;
 const MOST_TRUSTED = 100;
 /** Characters of the name of a gate, and of the branch of a baseline. */
 const LONGEST_NAME = 100;
+/** Slices of one gate; characters of a member and of a value. */
+const [MOST_SLICES, LONGEST_MEMBER, LONGEST_VALUE] = [10, 200, 100];
 
 const CLOSED = { closed: true } as const;
 
@@ -60,6 +63,28 @@ const baseline = union(
   ),
 );
 
+const limits = {
+  keys: note(optional(record(keyLimits), {}), 'Limits by feedback key.'),
+  measures: note(optional(measures, {}), 'Limits for latency, tokens and cost.'),
+  max_error_rate: note(optional(num({ ge: 0, le: 1 })), 'The share of failed runs is at most this; from 0 to 1.'),
+};
+
+const slice = object(
+  'GateSlice',
+  {
+    by: note(
+      refine(str({ max: LONGEST_MEMBER }), (text) => (isSliceMember(text) ? undefined : `give ${SLICE_MEMBER}`)),
+      'Member of the examples: `split`, `metadata.<member>` or `inputs.<member>`.',
+    ),
+    value: note(
+      optional(str({ min: 1, max: LONGEST_VALUE })),
+      'The limits hold for the rows with this value; absent: for those of each value that examples of the dataset have.',
+    ),
+    ...limits,
+  },
+  CLOSED,
+);
+
 const gate = object(
   'Gate',
   {
@@ -69,9 +94,11 @@ const gate = object(
       optional(baseline, 'active' as const),
       '`active`: all experiments of the active revision. Or one experiment, or the newest whose metadata name a branch, as `branch` or `git.branch`.',
     ),
-    keys: note(optional(record(keyLimits), {}), 'Limits by feedback key.'),
-    measures: note(optional(measures, {}), 'Limits for latency, tokens and cost.'),
-    max_error_rate: note(optional(num({ ge: 0, le: 1 })), 'The share of failed runs is at most this; from 0 to 1.'),
+    ...limits,
+    slices: note(
+      optional(list(slice, { min: 1, max: MOST_SLICES })),
+      'Limits for some of the rows; each holds as if there were no others.',
+    ),
     min_rows: note(
       optional(int({ ge: 2, le: 1_000_000 }), 30),
       'Rows that have to be there before anything is decided.',

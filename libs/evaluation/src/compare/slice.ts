@@ -1,3 +1,4 @@
+import { isSliceMember, SLICE_MEMBER } from '@fairlead/contracts';
 import { note, optional, refine, str } from '@fairlead/schema';
 import { shownMetadataOf } from '@fairlead/runs';
 
@@ -11,22 +12,17 @@ export interface Slice {
 /** Characters of a value; longer ones make no slice. */
 export const MOST_VALUE = 100;
 const SLICE_FORM = '<member>=<value>';
-export const MEMBER_FORM = 'split, metadata.<member> or inputs.<member>';
 const SPLITS = 'metadata.dataset_split';
 
 /** Reads `<member>=<value>`; a `=` within the member is percent-encoded. Undefined for any other text. */
 export function parseSlice(text: string): Slice | undefined {
   const [, by = '', value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   const member = decoded(by);
-  return value !== undefined && member !== undefined && isMember(member) ? { by: member, value } : undefined;
+  return value !== undefined && member !== undefined && isSliceMember(member) ? { by: member, value } : undefined;
 }
 
 export function sliceText({ by, value }: Slice): string {
   return `${by.replace(/[%=]/g, encodeURIComponent)}=${value}`;
-}
-
-export function isMember(text: string): boolean {
-  return /^(split$|metadata\..|inputs\..)/s.test(text);
 }
 
 /** The member of metadata or inputs that a name stands for. */
@@ -57,7 +53,7 @@ export function valuesOfExample(inputsBytes: string): string {
 
 export const chosenSlice = optional(
   note(
-    refine(str(), (text) => (parseSlice(text) ? undefined : `give ${SLICE_FORM}, with ${MEMBER_FORM} as member`)),
+    refine(str(), (text) => (parseSlice(text) ? undefined : `give ${SLICE_FORM}, with ${SLICE_MEMBER} as member`)),
     '`<member>=<value>`: only rows whose example has this value in a member of its metadata (`metadata.<member>`) or inputs (`inputs.<member>`), or is in a split (`split`). In a member, `=` and `%` are percent-encoded.',
   ),
 );

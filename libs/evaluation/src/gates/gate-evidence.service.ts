@@ -6,7 +6,7 @@ import { ExperimentLimits, lowerIsBetter } from '@fairlead/runs';
 import { BadRequest } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { configuredLabels } from '../compare/compare.queries';
+import { configuredLabels, datasetStamp } from '../compare/compare.queries';
 import { loadScores } from '../compare/compare-scores.queries';
 import { MEASURES, type ScoreTable } from '../compare/score-table';
 import {
@@ -16,7 +16,8 @@ import {
   sessionsOfBaseline,
   sessionsOfRevision,
 } from './gate-evidence.queries';
-import { type GateVerdict, judgeGate } from './gate-verdict';
+import { slicesOf } from './gate-slices.queries';
+import { type GateVerdict, judgeGate, type SliceRows } from './gate-verdict';
 import type { CountedExperiment } from './held-revision';
 import type { HeldRevision } from './held-revisions.store';
 
@@ -28,6 +29,8 @@ interface Counted {
   readonly actors: ReadonlyMap<string, string | null>;
   /** True when there are more experiments than are read, of which those that count could be chosen. */
   readonly tooMany: boolean;
+  /** Changes whenever an example of the dataset does, on which slices depend. */
+  readonly examples: string;
   /** Sentences about what the gate names and is not there any more. */
   readonly gone: readonly string[];
   /** Feedback keys of the gate whose lower scores are better. */
@@ -88,6 +91,7 @@ export class GateEvidenceService {
       ...{ gate, gone, actors, candidates: counted.candidates, baseline: isBranch ? others.slice(0, 1) : others },
       tooMany: candidates.length > MOST_EXPERIMENTS || (!isBranch && baseline.length > MOST_EXPERIMENTS),
       lowerIsBetter: await this.lowerIsBetter(tenantId, gate),
+      examples: gate.slices ? await datasetStamp(this.pool, tenantId, gate.dataset_id) : '',
     };
   }
 
@@ -115,7 +119,7 @@ export class GateEvidenceService {
     ];
     hash.update(JSON.stringify([gate.name, reasons, lowerIsBetter]));
     if (reasons.length > 0) return { gate: gate.name, tested: false, outcome: 'hold', reasons, criteria: [] };
-    const keys = Object.keys(gate.keys);
+    const keys = keysOf(gate);
     const labelValues = (labelled: readonly string[]) => configuredLabels(this.pool, tenantId, labelled);
     const wanted = { keys, labelValues };
     const table = await loadScores(this.pool, tenantId, all, wanted, this.limits).catch(tooMuch);
@@ -124,18 +128,26 @@ export class GateEvidenceService {
       return { gate: gate.name, tested: false, outcome: 'hold', reasons: [table], criteria: [] };
     }
     add(hash, table, keys);
-    const evidence = { table, baselines: baseline.length, lowerIsBetter: new Set(lowerIsBetter) };
+    const { slices, unread } = await slicesOf(this.pool, tenantId, gate, table);
+    addSlices(hash, slices, unread);
+    if (unread.length > 0) return { gate: gate.name, tested: false, outcome: 'hold', reasons: unread, criteria: [] };
+    const evidence = { table, slices, baselines: baseline.length, lowerIsBetter: new Set(lowerIsBetter) };
     return judgeGate(gate, evidence, look);
   }
 
-  private async lowerIsBetter(tenantId: string, { dataset_id, keys }: Gate): Promise<string[]> {
-    const ofDataset = await findScoreDirections(this.pool, tenantId, dataset_id);
+  private async lowerIsBetter(tenantId: string, gate: Gate): Promise<string[]> {
+    const ofDataset = await findScoreDirections(this.pool, tenantId, gate.dataset_id);
     const configured = await lowerIsBetter(this.pool, tenantId);
     const { lower_is_better: lower, higher_is_better: higher } = ofDataset;
-    return Object.keys(keys)
+    return keysOf(gate)
       .filter((key) => lower.includes(key) || (configured.has(key) && !higher.includes(key)))
       .sort();
   }
+}
+
+/** The feedback keys that a gate has limits for. */
+function keysOf({ keys, slices = [] }: Gate): string[] {
+  return [...new Set([keys, ...slices.map((slice) => slice.keys)].flatMap((each) => Object.keys(each)))];
 }
 
 /** The sentence about scores that do not fit into memory. @throws any other error */
@@ -152,6 +164,12 @@ function add(hash: ReturnType<typeof createHash>, table: ScoreTable, keys: reado
     for (const key of keys) hash.update(bytesOf(scores.get(key)?.means));
     for (const measure of MEASURES) hash.update(bytesOf(measures.get(measure)?.means));
   }
+}
+
+function addSlices(hash: ReturnType<typeof createHash>, slices: readonly SliceRows[], unread: readonly string[]): void {
+  if (slices.length + unread.length === 0) return;
+  hash.update(JSON.stringify([unread, slices.map(({ by, value, rows }) => [by, value, rows.length])]));
+  for (const { rows } of slices) hash.update(new Uint8Array(rows.buffer));
 }
 
 function bytesOf(means: Float64Array | undefined): Uint8Array {

@@ -2,7 +2,7 @@ import type { Gate } from '@fairlead/contracts';
 import { columnOf } from '../compare/score-columns';
 import type { ExperimentScores, ScoreTable } from '../compare/score-table';
 import { alphaOf, boundsOf } from './gate-test';
-import { judgeGate } from './gate-verdict';
+import { judgeGate, type SliceRows } from './gate-verdict';
 
 /** A generator with a fixed seed (mulberry32). */
 function generator(seed: number): () => number {
@@ -44,9 +44,16 @@ function scored(
   } as ExperimentScores;
 }
 
-function judged(one: Gate, experiments: readonly ExperimentScores[], baselines = 1, look = 1, lower: string[] = []) {
+function judged(
+  one: Gate,
+  experiments: readonly ExperimentScores[],
+  baselines = 1,
+  look = 1,
+  lower: string[] = [],
+  slices: readonly SliceRows[] = [],
+) {
   const table = { rows: experiments[0]?.runs.length ?? 0, ids: Buffer.alloc(0), experiments, unread: [] };
-  const evidence = { table: table as unknown as ScoreTable, baselines, lowerIsBetter: new Set(lower) };
+  const evidence = { table: table as unknown as ScoreTable, baselines, lowerIsBetter: new Set(lower), slices };
   return judgeGate(one, evidence, look);
 }
 
@@ -142,6 +149,92 @@ describe('A gate', () => {
   });
 });
 
+/** Rows in groups of equal size, one after the other, as slices by topic. */
+function topics(rows: number, count: number): SliceRows[] {
+  const size = rows / count;
+  return Array.from({ length: count }, (_, topic) => ({
+    ...{ by: 'metadata.topic', value: `t${topic}` },
+    rows: Int32Array.from({ length: size }, (__, at) => topic * size + at),
+  }));
+}
+
+describe('A limit for slices', () => {
+  const limits = { keys: { correct: { max_drop: 0.05 } }, measures: {} };
+  const each = gate({ slices: [{ by: 'metadata.topic', ...limits }] });
+  const good = () => scored({ correct: answers(300, 0) });
+  const bad = (from: number, to: number) =>
+    scored({ correct: answers(300, 0).map((score, row) => (row >= from && row < to ? 0 : score)) });
+
+  it('holds for each value, and names the one that breaks it', () => {
+    const verdict = judged(each, [good(), good()], 1, 1, [], topics(300, 3));
+    expect(verdict).toMatchObject({
+      outcome: 'promote',
+      criteria: [0, 1, 2].map((n) => ({ slice: `metadata.topic=t${n}` })),
+    });
+    const worse = judged(each, [good(), bad(100, 130)], 1, 1, [], topics(300, 3));
+    expect(worse).toMatchObject({
+      outcome: 'refuse',
+      reasons: [
+        expect.stringMatching(/^the difference of correct in metadata\.topic=t1 is -0\.3 over 100 rows, between /),
+      ],
+    });
+    expect(judged(drop, [bad(0, 30), bad(100, 130)], 1, 1).outcome).toBe('hold');
+  });
+
+  it('holds for one value that is named, and leaves the others alone', () => {
+    const one = gate({ slices: [{ by: 'metadata.topic', value: 't0', ...limits }] });
+    expect(judged(one, [good(), bad(100, 200)], 1, 1, [], topics(300, 3))).toMatchObject({
+      ...{ outcome: 'promote', criteria: [{ slice: 'metadata.topic=t0', rows: 100 }] },
+    });
+  });
+
+  it('is never passed by few rows of a slice, or by none', () => {
+    const few = judged(
+      each,
+      [good(), good()],
+      1,
+      1,
+      [],
+      [...topics(300, 3), { by: 'metadata.topic', value: 'rare', rows: Int32Array.of(1, 2) }],
+    );
+    expect(few).toMatchObject({
+      tested: false,
+      outcome: 'hold',
+      reasons: ['2 of 10 rows in metadata.topic=rare are there.'],
+    });
+    const none = { by: 'metadata.topic', value: 'gone', ...limits };
+    expect(judged(gate({ slices: [none] }), [good(), good()], 1, 1, [], []).reasons).toEqual([
+      '0 of 10 rows in metadata.topic=gone are there.',
+    ]);
+    expect(judged(each, [good(), good()]).reasons).toEqual(['0 of 10 rows in metadata.topic are there.']);
+    const some = judged(each, [good(), good()], 1, 1, [], topics(300, 10));
+    expect(some).toMatchObject({ tested: true, outcome: 'hold' });
+  });
+
+  it('limits errors and costs of a slice, and asks for scores of its rows alone', () => {
+    const errors = gate({ slices: [{ by: 'metadata.topic', keys: {}, measures: {}, max_error_rate: 0.1 }] });
+    const failing = scored({ a: answers(300, 0) }, { failed: 60 });
+    expect(judged(errors, [failing], 0, 1, [], topics(300, 3))).toMatchObject({
+      ...{ outcome: 'refuse', reasons: [expect.stringMatching(/^the error rate in metadata\.topic=t0 is 0\.6 /)] },
+    });
+    const least = { by: 'metadata.topic', value: 't2', keys: { correct: { min_mean: 0.5 } }, measures: {} };
+    const partly = scored({ correct: [...Array<null>(200).fill(null), ...answers(100, 0)] });
+    expect(judged(gate({ slices: [least] }), [partly], 0, 1, [], topics(300, 3)).outcome).toBe('promote');
+    expect(judged(gate({ slices: [{ ...least, value: 't1' }] }), [partly], 0, 1, [], topics(300, 3)).reasons).toEqual([
+      '100 of 100 rows in metadata.topic=t1 have no correct.',
+    ]);
+  });
+
+  it('is held when there are too many', () => {
+    const many = Array.from({ length: 31 }, (_, at) => [`k${at}`, { min_mean: 0 }]);
+    const gated = gate({ slices: [{ by: 'metadata.topic', keys: Object.fromEntries(many), measures: {} }] });
+    const scores = scored(Object.fromEntries(many.map(([key]) => [key, answers(300, 0)])));
+    expect(judged(gated, [scores], 0, 1, [], topics(300, 10)).reasons).toEqual([
+      'It has more than 300 limits, with those of its slices.',
+    ]);
+  });
+});
+
 /** Shapes of answers by row: what is right before, and how a change of `loss` in the mean shows. */
 const SHAPES: Readonly<Record<string, (random: () => number, loss: number) => [before: number, after: () => number]>> =
   {
@@ -194,5 +287,41 @@ describe.each(Object.keys(SHAPES))('Simulated revisions with %s', (shape) => {
     );
     expect(calm.outcome).toBe('promote');
     expect(simulate(shape, 300, 0.2, 1).refuse / TRIALS).toBeGreaterThanOrEqual(0.8);
+  });
+});
+
+describe.each(Object.keys(SHAPES))('Simulated slices with %s', (shape) => {
+  const each = gate({ slices: [{ by: 'metadata.topic', keys: { correct: { max_drop: 0.05 } }, measures: {} }] });
+  const [count, size] = [3, 60];
+
+  /** Outcomes of revisions that lose so much in the first topic, and in each other one. */
+  function outcomes(first: number, others: number, looks: number) {
+    const random = generator(20_261_129);
+    const counts = { promote: 0, hold: 0, refuse: 0 };
+    for (let trial = 0; trial < TRIALS; trial++) {
+      const rows = Array.from({ length: count * size }, (_, row) =>
+        SHAPES[shape]!(random, row < size ? first : others),
+      );
+      const experiments = [scored({ correct: rows.map(([before]) => before) })];
+      let outcome: keyof typeof counts = 'hold';
+      for (let look = 1; look <= looks && outcome === 'hold'; look++) {
+        experiments.push(scored({ correct: rows.map(([, after]) => after()) }));
+        ({ outcome } = judged(each, experiments, 1, look, [], topics(count * size, count)));
+      }
+      counts[outcome]++;
+    }
+    return counts;
+  }
+
+  it('that lose as much as the limit in one topic of three are promoted at most 5 % of the time, in up to 20 looks', () => {
+    expect(outcomes(0.05, -0.05, 20).promote / TRIALS).toBeLessThanOrEqual(MOST_ERRORS);
+  });
+
+  it('that keep the limit everywhere are refused at most 5 % of the time, in up to 20 looks', () => {
+    expect(outcomes(0.05, 0.05, 20).refuse / TRIALS).toBeLessThanOrEqual(MOST_ERRORS);
+  });
+
+  it('that lose much in one topic are refused at least 80 % of the time', () => {
+    expect(outcomes(0.4, 0, 1).refuse / TRIALS).toBeGreaterThanOrEqual(0.8);
   });
 });

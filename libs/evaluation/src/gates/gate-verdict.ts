@@ -1,5 +1,6 @@
-import type { Gate, GateOutcome } from '@fairlead/contracts';
+import type { Gate, GateLimits, GateOutcome } from '@fairlead/contracts';
 import { MEASURES, type ExperimentScores, type KeyScores, type ScoreTable } from '../compare/score-table';
+import { sliceText } from '../compare/slice';
 import { alphaOf, boundsOf } from './gate-test';
 
 /** Version of the method below: a verdict names it, and another one computes other numbers. */
@@ -8,10 +9,21 @@ export const METHOD = 'bounds-1';
 const FEWEST = 10;
 /** Sentences of one verdict. */
 const MOST_REASONS = 100;
+/** Limits of one verdict, with those of slices. */
+const MOST_LIMITS = 300;
+
+/** Rows of the table whose example has one value in a member. */
+export interface SliceRows {
+  readonly by: string;
+  readonly value: string;
+  readonly rows: Int32Array;
+}
 
 /** One limit of a gate, held against the evidence. Means are those of rows. */
 interface Criterion {
   readonly of: string;
+  /** `<member>=<value>`; null for all rows. */
+  readonly slice: string | null;
   readonly limit: string;
   readonly threshold: number;
   readonly outcome: GateOutcome;
@@ -38,11 +50,14 @@ interface GateEvidence {
   readonly baselines: number;
   /** Feedback keys whose lower scores are better. */
   readonly lowerIsBetter: ReadonlySet<string>;
+  /** The rows of each slice of the gate; a slice that is not among them has none. */
+  readonly slices?: readonly SliceRows[];
 }
 
 /** A limit: the mean of `values` has to be at least `threshold`; those of rows that lack something are missing. */
 interface Limit {
   readonly of: string;
+  readonly slice: string | null;
   readonly limit: string;
   readonly threshold: number;
   readonly values: readonly number[];
@@ -57,15 +72,16 @@ interface Limit {
  * number of the look, from 1.
  */
 export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): GateVerdict {
-  const missing: string[] = [];
-  const { limits, rows } = limitsOf(gate, evidence, missing);
+  const { limits, rows, missing } = limitsOf(gate, evidence);
   const least = Math.max(gate.min_rows, FEWEST);
   if (rows < least) missing.unshift(`${rows} of ${least} rows are there.`);
+  if (limits.length > MOST_LIMITS) missing.push(`It has more than ${MOST_LIMITS} limits, with those of its slices.`);
   // What is not complete is not tested: a test would use up a look.
   if (missing.length > 0) {
     return { gate: gate.name, tested: false, outcome: 'hold', reasons: missing.slice(0, MOST_REASONS), criteria: [] };
   }
   const alpha = alphaOf(look);
+  // One bound that is wrong refuses a revision; to promote it, those of all broken limits would have to be wrong.
   const criteria = limits.map((limit) => criterionOf(limit, [alpha, alpha / Math.max(1, limits.length)]));
   const refused = criteria.filter(({ outcome }) => outcome === 'refuse');
   const held = criteria.filter(({ outcome }) => outcome === 'hold');
@@ -75,9 +91,9 @@ export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): Gat
   return { gate: gate.name, tested: true, outcome, reasons: reasons.slice(0, MOST_REASONS), criteria };
 }
 
-function criterionOf({ of, limit, threshold, values, range, sign }: Limit, alphas: [number, number]): Criterion {
+function criterionOf({ of, slice, limit, threshold, values, range, sign }: Limit, alphas: [number, number]): Criterion {
   const bounds = values.length < FEWEST ? undefined : boundsOf({ values, range }, alphas);
-  const about = { of, limit, threshold: threshold * sign, rows: values.length };
+  const about = { of, slice, limit, threshold: threshold * sign, rows: values.length };
   if (!bounds) return { ...about, outcome: 'hold', mean: null, lower: null, upper: null, detectable: null };
   const { lower, upper, mean, detectable } = bounds;
   const outcome = lower >= threshold ? 'promote' : upper < threshold ? 'refuse' : 'hold';
@@ -85,7 +101,19 @@ function criterionOf({ of, limit, threshold, values, range, sign }: Limit, alpha
   return { ...about, outcome, mean: mean * sign, lower: low, upper: high, detectable };
 }
 
-function sentence({ of, limit, threshold, outcome, rows, mean, lower, upper, detectable }: Criterion): string {
+function sentence({
+  of: what,
+  slice,
+  limit,
+  threshold,
+  outcome,
+  rows,
+  mean,
+  lower,
+  upper,
+  detectable,
+}: Criterion): string {
+  const of = what + within(slice);
   if (mean === null) return `${of} has too few rows for a limit.`;
   const range = `${shown(mean)} over ${rows} rows, between ${shown(lower!)} and ${shown(upper!)}`;
   const told = `${of} is ${range}; the ${limit} is ${shown(threshold)}`;
@@ -96,57 +124,107 @@ function shown(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-/** The limits of a gate with their values by row, and the number of rows; sentences about what is missing are added. */
-function limitsOf(gate: Gate, { table, baselines, lowerIsBetter }: GateEvidence, missing: string[]) {
+/** The words that name a slice after what it is a part of. */
+function within(slice: string | null): string {
+  return slice === null ? '' : ` in ${slice}`;
+}
+
+/** Some rows of the table, and the limits that hold for them. */
+interface Part {
+  readonly slice: string | null;
+  readonly rows: ArrayLike<number>;
+  readonly limits: GateLimits;
+}
+
+/** All rows, and those of each slice. */
+function partsOf(gate: Gate, { table, slices = [] }: GateEvidence): Part[] {
+  const whole = { slice: null, rows: Array.from({ length: table.rows }, (_, row) => row), limits: gate };
+  const some = (gate.slices ?? []).flatMap((limits): Part[] => {
+    const { by, value } = limits;
+    const found = slices.filter((one) => one.by === by && (value === undefined || one.value === value));
+    if (found.length > 0) return found.map((one) => ({ slice: sliceText(one), rows: one.rows, limits }));
+    return [{ slice: value === undefined ? by : sliceText({ by, value }), rows: [], limits }];
+  });
+  return [whole, ...some];
+}
+
+/** The limits of a gate with their values by row, the number of rows, and sentences about what is missing. */
+function limitsOf(gate: Gate, evidence: GateEvidence) {
+  const { table, baselines, lowerIsBetter } = evidence;
   const [before, after] = [table.experiments.slice(0, baselines), table.experiments.slice(baselines)];
   const run = Array.from({ length: table.rows }, (_, row) => after.some(({ runs }) => runs[row]! > 0));
-  const rows = run.filter(Boolean).length;
   const limits: Limit[] = [];
-  for (const key of table.unread) missing.push(`${key} could not be read: there are too many keys for so many rows.`);
-  const compares = { needed: false };
-  const add = (name: string, columns: readonly Column[], given: Wanted, sign: 1 | -1) => {
-    const range = rangeOf(columns);
-    const means = meansOf(columns.slice(baselines), table.rows);
-    const unscored = run.filter((isRun, row) => isRun && Number.isNaN(means[row]!)).length;
-    if (unscored > 0) missing.push(`${unscored} of ${rows} rows have no ${name}.`);
-    const present = means.filter((mean) => !Number.isNaN(mean));
-    if (given.min !== undefined) limits.push(valueLimit(name, 'minimum allowed', given.min, present, range, 1));
-    if (given.max !== undefined) limits.push(valueLimit(name, 'maximum allowed', given.max, present, range, -1));
+  const missing = table.unread.map((key) => `${key} could not be read: there are too many keys for so many rows.`);
+  const means = new Map<string, Means>();
+  const meansBy = (name: string, columns: readonly Column[]) => {
+    const known = means.get(name) ?? {
+      range: rangeOf(columns),
+      earlier: meansOf(columns.slice(0, baselines), table.rows),
+      later: meansOf(columns.slice(baselines), table.rows),
+    };
+    means.set(name, known);
+    return known;
+  };
+  const add = (part: Part, there: readonly number[], name: string, of: Means, given: Wanted, sign: 1 | -1) => {
+    const { slice } = part;
+    const place = within(slice);
+    const { range, earlier, later } = of;
+    const present = there.map((row) => later[row]!).filter((mean) => !Number.isNaN(mean));
+    const unscored = there.length - present.length;
+    if (unscored > 0) missing.push(`${unscored} of ${there.length} rows${place} have no ${name}.`);
+    const about = { of: name, slice };
+    if (given.min !== undefined) limits.push(valueLimit(about, 'minimum allowed', given.min, present, range, 1));
+    if (given.max !== undefined) limits.push(valueLimit(about, 'maximum allowed', given.max, present, range, -1));
     if (given.drop === undefined) return;
-    compares.needed = true;
-    const earlier = meansOf(columns.slice(0, baselines), table.rows);
-    const pairs = earlier.map((mean, row) => (means[row]! - mean) * sign).filter((one) => !Number.isNaN(one));
+    if (before.length === 0) missing.push('There is no experiment to compare with.');
+    const rows = Array.from(part.rows);
+    const pairs = rows.map((row) => (later[row]! - earlier[row]!) * sign).filter((one) => !Number.isNaN(one));
     const width = range.most - range.least;
     limits.push({
       ...{
         of: `the difference of ${name}`,
+        slice,
         limit: sign === 1 ? 'least difference allowed' : 'greatest difference allowed',
         threshold: -given.drop,
         values: pairs,
       },
       ...{ range: { least: -width, most: width }, sign },
     });
-    const lost = earlier.filter((mean, row) => !Number.isNaN(mean) && Number.isNaN(means[row]!) && !run[row]).length;
-    if (lost > 0) missing.push(`${lost} rows that the baseline has for ${name} were not run.`);
+    const lost = rows.filter((row) => !Number.isNaN(earlier[row]!) && !run[row]).length;
+    if (lost > 0) missing.push(`${lost} rows${place} that the baseline has for ${name} were not run.`);
   };
-  for (const [key, given] of Object.entries(gate.keys)) {
-    const columns = table.experiments.map(({ keys }) => keys.get(key));
-    const wanted = { min: given.min_mean, max: given.max_mean, drop: given.max_drop };
-    add(key, columns, wanted, lowerIsBetter.has(key) ? -1 : 1);
+  for (const part of partsOf(gate, evidence)) {
+    const there = Array.from(part.rows).filter((row) => run[row]);
+    const { slice } = part;
+    if (slice !== null && there.length < FEWEST) {
+      missing.push(`${there.length} of ${FEWEST} rows${within(slice)} are there.`);
+      continue;
+    }
+    for (const [key, given] of Object.entries(part.limits.keys)) {
+      const columns = table.experiments.map(({ keys }) => keys.get(key));
+      const wanted = { min: given.min_mean, max: given.max_mean, drop: given.max_drop };
+      add(part, there, key, meansBy(`key ${key}`, columns), wanted, lowerIsBetter.has(key) ? -1 : 1);
+    }
+    for (const measure of MEASURES) {
+      const given = part.limits.measures[measure];
+      if (!given) continue;
+      const columns = table.experiments.map(({ measures }) => measures.get(measure));
+      add(part, there, measure, meansBy(measure, columns), { max: given.max_mean, drop: given.max_increase }, -1);
+    }
+    const { max_error_rate: most } = part.limits;
+    if (most === undefined) continue;
+    const rates = there.map((row) => errorRate(after, row));
+    limits.push(valueLimit({ of: 'the error rate', slice }, 'maximum allowed', most, rates, { least: 0, most: 1 }, -1));
   }
-  for (const measure of MEASURES) {
-    const given = gate.measures[measure];
-    if (!given) continue;
-    const columns = table.experiments.map(({ measures }) => measures.get(measure));
-    add(measure, columns, { max: given.max_mean, drop: given.max_increase }, -1);
-  }
-  if (gate.max_error_rate !== undefined) {
-    const rates = run.flatMap((isRun, row) => (isRun ? [errorRate(after, row)] : []));
-    limits.push(valueLimit('the error rate', 'maximum allowed', gate.max_error_rate, rates, { least: 0, most: 1 }, -1));
-  }
-  if (compares.needed && before.length === 0) missing.push('There is no experiment to compare with.');
   if (after.length === 0) missing.push('No experiment on the dataset names the revision.');
-  return { limits, rows };
+  return { limits, rows: run.filter(Boolean).length, missing: [...new Set(missing)] };
+}
+
+/** The values of a key or measure by row, before and after. */
+interface Means {
+  readonly range: Limit['range'];
+  readonly earlier: readonly number[];
+  readonly later: readonly number[];
 }
 
 type Column = KeyScores | undefined;
@@ -158,7 +236,7 @@ interface Wanted {
 }
 
 function valueLimit(
-  of: string,
+  about: Pick<Limit, 'of' | 'slice'>,
   limit: string,
   threshold: number,
   values: readonly number[],
@@ -166,7 +244,7 @@ function valueLimit(
   sign: 1 | -1,
 ): Limit {
   const range = sign === 1 ? { least, most } : { least: -most, most: -least };
-  return { of, limit, threshold: threshold * sign, values: values.map((value) => value * sign), range, sign };
+  return { ...about, limit, threshold: threshold * sign, values: values.map((value) => value * sign), range, sign };
 }
 
 /** The mean over experiments by row; NaN where none has a value. */

@@ -49,7 +49,7 @@ export class GatesWorker extends QueueWorker {
     }
     const found = await this.evidence.find(held);
     const stamp = JSON.stringify(
-      found.map((one) => [one.baseline, one.candidates, one.tooMany, one.lowerIsBetter, one.gone]),
+      found.map((one) => [one.baseline, one.candidates, one.tooMany, one.lowerIsBetter, one.gone, one.examples]),
     );
     if (stamp === held.stamp) return 'hold';
     const { verdicts, experiments, data } = await this.evidence.look(held, found, state.looks + 1);

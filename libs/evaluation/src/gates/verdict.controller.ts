@@ -25,6 +25,10 @@ const OUTCOME =
 
 const criterion = object('GateCriterion', {
   of: note(str(), 'What is limited: a feedback key, a measure, the error rate, or a difference.'),
+  slice: note(
+    nullable(str()),
+    'The rows that it holds for, as `<member>=<value>` of their example; null for all rows.',
+  ),
   limit: note(str(), 'Kind of the limit.'),
   threshold: note(num(), 'The limit.'),
   outcome: note(literal(OUTCOMES), OUTCOME),

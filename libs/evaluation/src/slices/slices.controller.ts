@@ -1,11 +1,11 @@
 import { Answers, Area, CommandContext, Context, Describe, Query, Scope, unlessKnown } from '@fairlead/api';
+import { isSliceMember, SLICE_MEMBER } from '@fairlead/contracts';
 import { EXPERIMENTS_VIEWS, Id, oneOrMany } from '@fairlead/runs';
 import { type Infer, int, literal, note, object, optional, refine, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { compared, keysOf, requestOf } from '../compare/compare.controller';
 import { Comparisons } from '../compare/comparisons.service';
-import { isMember, MEMBER_FORM } from '../compare/slice';
 import { SliceComparisons } from './slice-comparisons.service';
 import { slices } from './slices.answers.schema';
 import { shownSlice } from './slices';
@@ -13,7 +13,7 @@ import { shownSlice } from './slices';
 const slicesQuery = object({
   ...compared,
   by: note(
-    optional(oneOrMany(refine(str(), (text) => (isMember(text) ? undefined : `give ${MEMBER_FORM}`)))),
+    optional(oneOrMany(refine(str(), (text) => (isSliceMember(text) ? undefined : `give ${SLICE_MEMBER}`)))),
     'Members whose values make slices: `split`, `metadata.<member>` or `inputs.<member>`; repeatable. Default: all with short values, of inputs of at most 4 KB.',
   ),
   verdict: note(

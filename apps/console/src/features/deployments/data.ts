@@ -10,7 +10,7 @@ const METRICS_MS = 60_000;
 const SOON_MS = [1000, 3000, 8000];
 export const PAGE = 50;
 /** Each deployment is read with the sentence that says how it is. */
-const STANDING = 'standing' as const;
+const STANDING = ['standing'] as ['standing'];
 const HISTORY_PAGE = 100;
 
 /** The filters of the list, which are the parameters of the API. */

@@ -64,10 +64,10 @@ function Criteria({ of }: { of: readonly (Criterion & { gate: string })[] }) {
     <List
       label="Limits"
       items={of}
-      keyOf={(one) => `${one.gate} ${one.of} ${one.limit}`}
+      keyOf={(one) => `${one.gate} ${one.of} ${one.slice} ${one.limit}`}
       columns={[
         { title: 'Gate', kind: 'name', cell: (one) => <Text>{one.gate}</Text> },
-        { title: 'Of', cell: (one) => <Text>{one.of}</Text> },
+        { title: 'Of', cell: ({ of, slice }) => <Text>{slice ? `${of} in ${slice}` : of}</Text> },
         { title: 'Outcome', cell: ({ outcome }) => outcome },
         { title: 'Limit', kind: 'number', cell: ({ threshold }) => shown(threshold) },
         { title: 'Mean', kind: 'number', cell: ({ mean }) => shown(mean) },
