@@ -15,6 +15,7 @@ import { GateEvidenceService } from './gates/gate-evidence.service';
 import { GatesConsumer } from './gates/gates.consumer';
 import { GatesWorker } from './gates/gates.worker';
 import { HeldRevisions } from './gates/held-revisions.store';
+import { RepeatedVerdicts } from './gates/repeated-verdicts.service';
 import { VerdictController } from './gates/verdict.controller';
 import { RevisionScoresController } from './revisions/revision-scores.controller';
 import { RevisionsEvidence } from './revisions/revisions-evidence.service';
@@ -74,6 +75,7 @@ export class EvaluationModule implements OnModuleInit {
         GateEvidenceService,
         GatesWorker,
         HeldRevisions,
+        RepeatedVerdicts,
       ],
     };
   }

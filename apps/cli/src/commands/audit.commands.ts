@@ -14,6 +14,7 @@ import { addLines, filters, reaches } from '../table/group';
 import { deploymentId } from '../api/lookups';
 import type { Activity } from '../api/records';
 import { save } from '../upload/saved';
+import { addAuditVerdict } from './audit-verdict.command';
 import { clean, when } from '../output/text';
 
 const KEYS = '/v1/audit/keys';
@@ -41,6 +42,7 @@ export function addAudit(all: Command): void {
   reaches(keys, `GET ${KEYS}`);
   does(keys, async (context) => context.out.text(await context.api.read(KEYS)));
   addVerify(group);
+  addAuditVerdict(group);
   addLines(group, {
     choices: {
       route: 'GET /v1/audit/choices',

@@ -184,3 +184,96 @@ it('audit verify says what it cannot use', async () => {
   });
   expect((await fairlead('audit export nobody')).code).toBe(5);
 });
+
+describe('audit verdict', () => {
+  let [deployment, revision, experiment] = ['', '', ''];
+
+  async function evaluate(of: string, wrong: number) {
+    const time = new Date().toISOString();
+    const response = await fetch(`${service.url}/api/v1/datasets/upload-experiment`, {
+      method: 'POST',
+      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ experiment_name: `of ${of}`, dataset_name: 'questions', experiment_metadata: { revision_id: of } },
+        ...{ experiment_start_time: time, experiment_end_time: time },
+        results: Array.from({ length: 100 }, (_, place) => ({
+          ...{ row_id: `0196b1f0-0000-7000-8000-${String(place).padStart(12, '0')}`, run_name: 'agent' },
+          ...{ inputs: { place }, actual_outputs: { place }, start_time: time, end_time: time },
+          evaluation_scores: [{ key: 'correct', score: place < wrong ? 0 : 1 }],
+        })),
+      }),
+    });
+    return (await response.json()) as { dataset: { id: string }; experiment: { id: string } };
+  }
+
+  /** Changes the event that says the verdict, as somebody who can write to the database. */
+  const rewrite = async (from: string, to: string) => {
+    const text = `update events set data = replace(data::text, $1, $2)::json
+      where stream = $3 and position($1 in data::text) > 0 and data::text like '%"rows":10%'`;
+    const { rowCount } = await database.pool.query(text, [from, to, `gate-${revision}`]);
+    expect(rowCount).toBe(1);
+  };
+  const verdict = () => fairlead(`audit verdict judged ${revision}`);
+
+  beforeAll(async () => {
+    const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example.com/judged:${tag}` } });
+    const body = { name: 'judged', source: 'external_container', source_config: {}, secrets: [], ...image(1) };
+    const create = ['deployments', 'create', '--wait', '-f', '-'];
+    const first = await cli.json<{ id: string; latest_revision_id: string }>(create, { input: JSON.stringify(body) });
+    deployment = first.id;
+    const { dataset } = await evaluate(first.latest_revision_id, 10);
+    const gates = [{ name: 'questions', dataset_id: dataset.id, keys: { correct: { max_drop: 0.05 } } }];
+    cli.file('gates.json', JSON.stringify({ gates }));
+    expect(await fairlead('deployments set-gates judged --file gates.json')).toMatchObject({ code: 0 });
+    const patch = ['deployments', 'patch', 'judged', '-f', '-'];
+    const second = await cli.json<{ latest_revision_id: string }>(patch, { input: JSON.stringify(image(2)) });
+    revision = second.latest_revision_id;
+    // No gate held the first one.
+    expect(await fairlead(`audit verdict judged ${first.latest_revision_id}`)).toMatchObject({ code: 5 });
+    experiment = (await evaluate(revision, 9)).experiment.id;
+    while ((await fairlead('deployments wait judged')).code === 7);
+  });
+
+  it('computes the numbers of the log again', async () => {
+    const { code, out, err } = await verdict();
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^outcome +promote$/m);
+    expect(out).toMatch(/^repeated +(\d+) of \1 values are identical$/m);
+    const { recorded, repeated } = await cli.json<{ recorded: object; repeated: object }>(
+      `audit verdict ${deployment} ${revision}`.split(' '),
+    );
+    expect(recorded).toEqual(repeated);
+    expect(recorded).toMatchObject({ gates: [{ criteria: [{ rows: 100, outcome: 'promote' }] }] });
+  });
+
+  it.each([
+    ['a number', '"rows":100', '"rows":101', /gates\[0\]\.criteria\[0\]\.rows +101 +100/],
+    ['the outcome', '"outcome":"promote","reasons"', '"outcome":"refuse","reasons"', /outcome +"refuse" +"promote"/],
+  ])('finds %s that was changed in the log', async (_, from, to, line) => {
+    await rewrite(from, to);
+    try {
+      expect(await verdict()).toMatchObject({ code: 1, out: expect.stringMatching(line) });
+    } finally {
+      await rewrite(to, from);
+    }
+  });
+
+  it('passes nothing whose method it does not know, or whose scores have changed or are gone', async () => {
+    await rewrite('bounds-1', 'bounds-0');
+    const unrepeated = (reason: string) => ({
+      code: 6,
+      err: expect.stringContaining(`It cannot be repeated: ${reason}`),
+    });
+    expect(await verdict()).toMatchObject(unrepeated('This version does not compute with the method bounds-0.'));
+    await rewrite('bounds-0', 'bounds-1');
+    expect(await verdict()).toMatchObject({ code: 0 });
+    const [run] = await cli.json<{ id: string }[]>(`runs list --session ${experiment} --limit 1`.split(' '));
+    await cli.json(`feedback create --run-id ${run!.id} --feedback-key correct --score 0.5`.split(' '));
+    let found = await verdict();
+    while (found.code === 0) found = await verdict();
+    expect(found).toMatchObject(unrepeated('The scores have changed: their hash is '));
+    expect(await fairlead(`experiments delete ${experiment} --yes`)).toMatchObject({ code: 0 });
+    while (found.err.includes('hash')) found = await verdict();
+    expect(found).toMatchObject(unrepeated(`The experiment of ${revision} (${experiment}) is gone.`));
+  });
+});

@@ -90,6 +90,7 @@ const FROM_STREAMS = [
   '/v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files',
   '/v2/deployments/:deployment_id/revisions/:revision_id/diff/:other_id/files/content',
   '/v2/deployments/:deployment_id/revisions/:revision_id/verdict',
+  '/v2/deployments/:deployment_id/revisions/:revision_id/verdict/repeat',
   '/v2/listeners/:listener_id',
 ];
 

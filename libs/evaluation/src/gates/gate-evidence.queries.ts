@@ -67,6 +67,22 @@ export async function goneOf(pool: Pool, tenantId: string, { dataset_id, baselin
   return there.experiment ? [] : ['The experiment that the gate compares with has been deleted.'];
 }
 
+/** The experiments of these ids, in their order, without those that are gone or on another dataset. */
+export async function sessionsById(
+  pool: Pool,
+  { tenantId, datasetId }: Pick<Place, 'tenantId' | 'datasetId'>,
+  ids: readonly string[],
+): Promise<EvidenceSession[]> {
+  const { rows } = await pool.query<EvidenceSession>({
+    name: 'experiments that counted for a gate',
+    text: `select id, name, persisted, end_time is not null as ended, xmin::text as stamp from sessions
+      where tenant_id = $1 and reference_dataset_id = $2 and id = any($3::uuid[])`,
+    values: [tenantId, datasetId, ids],
+  });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
 async function sessionsWith(
   pool: Pool,
   { tenantId, datasetId, maxAge }: Place,

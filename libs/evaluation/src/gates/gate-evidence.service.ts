@@ -8,17 +8,18 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { configuredLabels, datasetStamp } from '../compare/compare.queries';
 import { loadScores } from '../compare/compare-scores.queries';
-import { MEASURES, type ScoreTable } from '../compare/score-table';
+import { type KeyScores, MEASURES, type ScoreTable } from '../compare/score-table';
 import {
   type EvidenceSession,
   goneOf,
   MOST_EXPERIMENTS,
+  sessionsById,
   sessionsOfBaseline,
   sessionsOfRevision,
 } from './gate-evidence.queries';
 import { slicesOf } from './gate-slices.queries';
 import { type GateVerdict, judgeGate, type SliceRows } from './gate-verdict';
-import type { CountedExperiment } from './held-revision';
+import type { CountedExperiment, Look } from './held-revision';
 import type { HeldRevision } from './held-revisions.store';
 
 /** The experiments that count for one gate. */
@@ -37,13 +38,6 @@ interface Counted {
   readonly lowerIsBetter: readonly string[];
 }
 
-interface Look {
-  readonly verdicts: readonly GateVerdict[];
-  readonly experiments: readonly CountedExperiment[];
-  /** SHA-256 (hex) of the scores. */
-  readonly data: string;
-}
-
 /** Finds and reads the experiments that count for the gates of a revision. */
 @Injectable()
 export class GateEvidenceService {
@@ -58,8 +52,34 @@ export class GateEvidenceService {
     return Promise.all(held.gates.map((gate) => this.counted(held, gate)));
   }
 
+  /** The experiments that counted for each gate at an earlier look, as they are now; without those that are gone. */
+  async findAgain(
+    { tenant_id: tenantId, gates }: Pick<HeldRevision, 'tenant_id' | 'gates'>,
+    experiments: readonly CountedExperiment[],
+  ): Promise<Counted[]> {
+    return Promise.all(
+      gates.map(async (gate) => {
+        const found = async (wanted: CountedExperiment['role']) => {
+          const counted = experiments.filter(({ role, gate: of }) => role === wanted && of === gate.name);
+          const place = { tenantId, datasetId: gate.dataset_id };
+          return sessionsById(
+            this.pool,
+            place,
+            counted.map(({ id }) => id),
+          );
+        };
+        const [baseline, candidates] = [await found('baseline'), await found('revision')];
+        const actors = new Map(experiments.map(({ id, actor }) => [id, actor]));
+        const tooMany = Math.max(baseline.length, candidates.length) > MOST_EXPERIMENTS;
+        const gone = await goneOf(this.pool, tenantId, gate);
+        const lowerIsBetter = await this.lowerIsBetter(tenantId, gate);
+        return { gate, gone, baseline, candidates, actors, tooMany, lowerIsBetter, examples: '' };
+      }),
+    );
+  }
+
   /** Looks at the evidence. `look` is the number of the look, from 1. */
-  async look(held: HeldRevision, found: readonly Counted[], look: number): Promise<Look> {
+  async look(held: Pick<HeldRevision, 'tenant_id'>, found: readonly Counted[], look: number): Promise<Look> {
     const verdicts: GateVerdict[] = [];
     const hash = createHash('sha256');
     for (const counted of found) verdicts.push(await this.judge(held.tenant_id, counted, look, hash));
@@ -161,8 +181,8 @@ function add(hash: ReturnType<typeof createHash>, table: ScoreTable, keys: reado
   hash.update(table.ids);
   for (const { id, keys: scores, measures, runs, failed } of table.experiments) {
     hash.update(id).update(new Uint8Array(runs.buffer)).update(new Uint8Array(failed.buffer));
-    for (const key of keys) hash.update(bytesOf(scores.get(key)?.means));
-    for (const measure of MEASURES) hash.update(bytesOf(measures.get(measure)?.means));
+    for (const key of keys) addColumn(hash, scores.get(key));
+    for (const measure of MEASURES) addColumn(hash, measures.get(measure));
   }
 }
 
@@ -172,6 +192,10 @@ function addSlices(hash: ReturnType<typeof createHash>, slices: readonly SliceRo
   for (const { rows } of slices) hash.update(new Uint8Array(rows.buffer));
 }
 
-function bytesOf(means: Float64Array | undefined): Uint8Array {
-  return means ? new Uint8Array(means.buffer, means.byteOffset, means.byteLength) : new Uint8Array();
+/** Rows alike can have other scores, which make another range. */
+function addColumn(hash: ReturnType<typeof createHash>, column: KeyScores | undefined): void {
+  if (!column) return;
+  const { means, passFail, least, most } = column;
+  hash.update(JSON.stringify([passFail, least, most]));
+  hash.update(new Uint8Array(means.buffer, means.byteOffset, means.byteLength));
 }

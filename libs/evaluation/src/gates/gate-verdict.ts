@@ -3,7 +3,9 @@ import { MEASURES, type ExperimentScores, type KeyScores, type ScoreTable } from
 import { sliceText } from '../compare/slice';
 import { alphaOf, boundsOf } from './gate-test';
 
-/** Version of the method below: a verdict names it, and another one computes other numbers. */
+/**
+ * Version of the method below: a verdict names it, and is computed again with it. What changes a number is another version.
+ */
 export const METHOD = 'bounds-1';
 /** Rows below which the quantiles of the test are not good enough, whatever a gate says. */
 const FEWEST = 10;

@@ -3,7 +3,7 @@ import { EventStore, handle, type Lease, load, QueueWorker, streamName } from '@
 import { Injectable, Logger } from '@nestjs/common';
 import { GateEvidenceService } from './gate-evidence.service';
 import { METHOD } from './gate-verdict';
-import { type GateJudged, judgementsModel, MOST_LOOKS, noteLook } from './held-revision';
+import { concluded, type GateJudged, judgementsModel, noteLook } from './held-revision';
 import { type HeldRevision, HeldRevisions } from './held-revisions.store';
 
 /** Interval (ms) at which the experiments that count for a revision are looked for. */
@@ -45,33 +45,27 @@ export class GatesWorker extends QueueWorker {
     if (Date.now() > Date.parse(until)) {
       const nothing = { look: state.looks, data: '', verdicts: [], experiments: [] };
       const reasons = ['The wait for evidence has ended.', ...(state.last?.reasons ?? [])];
-      return this.note(held, { ...about, ...nothing, outcome: 'refuse', reasons });
+      return this.note(held, { ...about, ...nothing, outcome: 'refuse', reasons }, state.told);
     }
     const found = await this.evidence.find(held);
     const stamp = JSON.stringify(
       found.map((one) => [one.baseline, one.candidates, one.tooMany, one.lowerIsBetter, one.gone, one.examples]),
     );
     if (stamp === held.stamp) return 'hold';
-    const { verdicts, experiments, data } = await this.evidence.look(held, found, state.looks + 1);
-    const tested = verdicts.some((one) => one.tested);
-    const isCounted = tested && data !== state.last?.data;
-    const usedUp = tested && state.looks >= MOST_LOOKS;
-    const outcomes = verdicts.map(({ outcome }) => outcome);
-    const decided = outcomes.includes('refuse') ? 'refuse' : outcomes.includes('hold') ? 'hold' : 'promote';
-    const reasons = verdicts.flatMap((one) => one.reasons.map((reason) => `${one.gate}: ${reason}`));
-    const outcome = await this.note(held, {
-      ...{ ...about, look: state.looks + Number(isCounted && !usedUp), data, verdicts, experiments },
-      outcome: usedUp ? 'hold' : decided,
-      reasons: usedUp ? [`There were ${MOST_LOOKS} looks: only a person can let it through.`] : reasons,
-    });
+    const look = await this.evidence.look(held, found, state.looks + 1);
+    const outcome = await this.note(held, { ...about, ...look, ...concluded(state, look) }, state.told);
     await this.held.saw(revision_id, stamp);
     return outcome;
   }
 
-  private async note({ tenant_id: tenant }: HeldRevision, look: GateJudged['data']): Promise<GateOutcome> {
+  private async note(
+    { tenant_id: tenant }: HeldRevision,
+    look: GateJudged['data'],
+    seen: number,
+  ): Promise<GateOutcome> {
     const metadata = { tenant, actor: 'system:gates' };
     const stream = streamName('gate', look.revision_id);
-    const { state } = await handle(this.store, judgementsModel, stream, noteLook(look), metadata);
+    const { state } = await handle(this.store, judgementsModel, stream, noteLook(look, seen), metadata);
     return state.last?.outcome ?? 'hold';
   }
 }

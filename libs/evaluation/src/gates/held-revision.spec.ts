@@ -9,32 +9,32 @@ const look = (more: Partial<GateJudged['data']> = {}): GateJudged['data'] => ({
 const judged = (more?: Partial<GateJudged['data']>): GateJudged => ({ type: 'GateJudged', data: look(more) });
 
 describe('a look at the evidence', () => {
-  it.each<[what: string, before: GateJudged[], next: Partial<GateJudged['data']>, isNoted: boolean]>([
+  it.each<[what: string, before: GateJudged[], next: Partial<GateJudged['data']>, isNoted: boolean, seen?: number]>([
     ['the first', [], {}, true],
     ['one at the same scores', [judged()], { look: 1 }, false],
     ['one at other scores', [judged()], { look: 2, data: 'b' }, true],
     [
       'one that another process was ahead of',
       [judged(), judged({ look: 2, data: 'b' })],
-      { look: 1, data: 'c' },
-      false,
+      { look: 2, data: 'c' },
+      ...([false, 1] as const),
     ],
     ['one after a verdict', [judged({ outcome: 'promote' })], { look: 2, data: 'b', outcome: 'refuse' }, false],
     ['a verdict', [judged()], { look: 2, data: 'b', outcome: 'refuse' }, true],
     ['the end of the wait', [judged()], { look: 1, data: '', outcome: 'refuse' }, true],
-  ])('%s', (_, before, next, isNoted) => {
+  ])('%s', (_, before, next, isNoted, seen = before.length) => {
     given(judgementsModel, ...before)
-      .when(noteLook(look(next)))
+      .when(noteLook(look(next), seen))
       .then(...(isNoted ? [judged(next)] : []));
   });
 
   it('is noted when it is counted, however many have found too little', () => {
     const many = Array.from({ length: 200 }, (_, at) => judged({ look: 0, data: String(at) }));
     given(judgementsModel, ...many)
-      .when(noteLook(look({ look: 0, data: 'more' })))
+      .when(noteLook(look({ look: 0, data: 'more' }), 200))
       .then();
     given(judgementsModel, ...many)
-      .when(noteLook(look({ look: 1, data: 'more' })))
+      .when(noteLook(look({ look: 1, data: 'more' }), 200))
       .then(judged({ data: 'more' }));
   });
 });

@@ -23,6 +23,9 @@ export type GateJudged = DomainEvent<
   }
 >;
 
+/** Findings of a look. */
+export type Look = Pick<GateJudged['data'], 'verdicts' | 'experiments' | 'data'>;
+
 /** The looks at the evidence for one revision, folded from a stream `gate-<revision id>`. */
 export interface Judgements {
   readonly looks: number;
@@ -37,16 +40,34 @@ export const judgementsModel: Model<Judgements, GateJudged> = {
 };
 
 /** Looks in which limits are tested; after them only a person decides. */
-export const MOST_LOOKS = 20;
+const MOST_LOOKS = 20;
 /** Events of one revision. */
 const MOST_TOLD = 200;
 
-/** Notes a look at other evidence than the last one; nothing follows a verdict. */
-export function noteLook(look: GateJudged['data']): (state: Judgements) => GateJudged[] {
+/** The members of an event that follow from what the look after `state` has found. */
+export function concluded(
+  { looks, last }: Judgements,
+  { verdicts, data }: Look,
+): Pick<GateJudged['data'], 'look' | 'outcome' | 'reasons'> {
+  const tested = verdicts.some((one) => one.tested);
+  const usedUp = tested && looks >= MOST_LOOKS;
+  const isCounted = tested && data !== last?.data && !usedUp;
+  const outcomes = verdicts.map(({ outcome }) => outcome);
+  const decided = outcomes.includes('refuse') ? 'refuse' : outcomes.includes('hold') ? 'hold' : 'promote';
+  const reasons = verdicts.flatMap((one) => one.reasons.map((reason) => `${one.gate}: ${reason}`));
+  return {
+    look: looks + Number(isCounted),
+    outcome: usedUp ? 'hold' : decided,
+    reasons: usedUp ? [`There were ${MOST_LOOKS} looks: only a person can let it through.`] : reasons,
+  };
+}
+
+/** Notes a look at other evidence than the last one, which followed `seen` events; nothing follows a verdict. */
+export function noteLook(look: GateJudged['data'], seen: number): (state: Judgements) => GateJudged[] {
   return ({ told, last, looks }) => {
     if (last && last.outcome !== 'hold') return [];
     // Another process has looked meanwhile.
-    if (look.look !== looks && look.look !== looks + 1) return [];
+    if (told !== seen) return [];
     const isFinal = look.outcome !== 'hold';
     const isCounted = look.look > looks;
     if (!isFinal && !isCounted && (last?.data === look.data || told >= MOST_TOLD)) return [];

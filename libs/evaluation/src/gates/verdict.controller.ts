@@ -1,5 +1,5 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
-import { EventStore, load, streamName } from '@fairlead/eventing';
+import { EventStore, fold, type Recorded, streamName } from '@fairlead/eventing';
 import {
   bool,
   type Infer,
@@ -16,8 +16,9 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
-import { type Judgements, judgementsModel } from './held-revision';
+import { type GateJudged, type Judgements, judgementsModel } from './held-revision';
 import { type HeldRevision, HeldRevisions } from './held-revisions.store';
+import { RepeatedVerdicts } from './repeated-verdicts.service';
 
 const OUTCOMES = ['promote', 'hold', 'refuse'] as const;
 const OUTCOME =
@@ -48,29 +49,33 @@ const criterion = object('GateCriterion', {
   ),
 });
 
+const gates = note(
+  list(
+    object('GateVerdict', {
+      gate: note(str(), 'Name of the gate.'),
+      tested: note(bool(), 'True when there were enough rows to test its limits.'),
+      outcome: note(literal(OUTCOMES), OUTCOME),
+      reasons: note(list(str()), 'Sentences.'),
+      criteria: note(list(criterion), 'Its limits.'),
+    }),
+  ),
+  'The verdict of each gate.',
+);
+const reasons = note(list(str()), 'What is missing, or which limits are broken, in sentences.');
+const look = note(int(), 'Number of looks at enough rows.');
+
 const verdict = object('RevisionVerdict', {
   deployment_id: note(uuid(), 'Identifier of the deployment.'),
   revision_id: note(uuid(), 'Identifier of the revision.'),
   held: note(bool(), 'True while the revision waits for evidence.'),
   until: note(nullable(timestamp()), 'The end of the wait; null when it is over.'),
   outcome: note(literal(OUTCOMES), OUTCOME),
-  reasons: note(list(str()), 'What is missing, or which limits are broken, in sentences.'),
-  look: note(int(), 'Number of looks at enough rows.'),
+  reasons,
+  look,
   looked_at: note(nullable(timestamp()), 'Time of the last look at changed evidence; null before the first one.'),
   method: note(nullable(str()), 'Name and version of the method of the last look; null before the first one.'),
   data: note(nullable(str()), 'SHA-256 (hex) of the scores that were looked at last; null before the first look.'),
-  gates: note(
-    list(
-      object('GateVerdict', {
-        gate: note(str(), 'Name of the gate.'),
-        tested: note(bool(), 'True when there were enough rows to test its limits.'),
-        outcome: note(literal(OUTCOMES), OUTCOME),
-        reasons: note(list(str()), 'Sentences.'),
-        criteria: note(list(criterion), 'Its limits.'),
-      }),
-    ),
-    'The verdict of each gate.',
-  ),
+  gates,
   experiments: note(
     list(
       object('GateExperiment', {
@@ -85,35 +90,83 @@ const verdict = object('RevisionVerdict', {
   ),
 });
 
+const computed = object('ComputedVerdict', { outcome: note(literal(OUTCOMES), OUTCOME), look, reasons, gates });
+
+const repetition = object('RepeatedVerdict', {
+  deployment_id: note(uuid(), 'Identifier of the deployment.'),
+  revision_id: note(uuid(), 'Identifier of the revision.'),
+  event_id: note(uuid(), 'Identifier of the event in the log that says the verdict.'),
+  looked_at: note(timestamp(), 'Time of the event.'),
+  method: note(str(), 'Name and version of the method.'),
+  data: note(str(), 'SHA-256 (hex) of the scores; empty when the end of the wait has decided.'),
+  recorded: note(computed, 'The verdict of the log.'),
+  repeated: note(nullable(computed), 'The verdict computed now from the same scores; null when that cannot be done.'),
+  reason: note(nullable(str()), 'Why it cannot be computed, in a sentence; null when it can.'),
+});
+
 const path = object({
   deployment_id: note(uuid(), 'The `id` of a deployment of this workspace.'),
   revision_id: note(uuid(), 'The `id` of a revision of the deployment.'),
 });
 
-/** Tells what the gates of a revision have found. */
+/** Tells what the gates of a revision have found, and computes it again. */
 @Area('Revisions')
 @Controller('v2/deployments/:deployment_id/revisions/:revision_id/verdict')
 export class VerdictController {
   constructor(
     private readonly store: EventStore,
     private readonly held: HeldRevisions,
+    private readonly verdicts: RepeatedVerdicts,
   ) {}
 
   @Get()
   @Scope('read')
   @Describe({ summary: 'Get the verdict of the gates of a revision' })
   @Answers({ 200: verdict })
-  async find(@Context() { tenantId }: CommandContext, @Path(path) { deployment_id, revision_id }: Infer<typeof path>) {
-    const stream = streamName('gate', revision_id);
-    const { state, version } = await load(this.store, judgementsModel, stream);
-    const held = await this.held.find(revision_id);
-    const tenant = version === 0 ? held?.tenant_id : (await this.store.read(stream))[0]!.metadata.tenant;
-    const deployment = held?.deployment_id ?? state.last?.deployment_id;
-    if (tenant !== tenantId || deployment !== deployment_id) {
-      throw new NotFound(`A verdict on revision ID ${revision_id} not found.`);
-    }
-    return { deployment_id, revision_id, ...shown(state, held) };
+  async find(@Context() { tenantId }: CommandContext, @Path(path) ids: Infer<typeof path>) {
+    const { looks, held } = await this.looksAt(tenantId, ids);
+    return { ...ids, ...shown(fold(judgementsModel, looks), held) };
   }
+
+  @Get('repeat')
+  @Scope('read', { strict: true })
+  @Describe({
+    summary: 'Compute the verdict of the gates of a revision again',
+    description:
+      'Computes the last verdict of the log from the scores that it names. Equal `recorded` and `repeated` show that these scores, and no others, gave it. Nothing is changed.',
+  })
+  @Answers({ 200: repetition })
+  async repeat(@Context() { tenantId }: CommandContext, @Path(path) ids: Infer<typeof path>) {
+    const { looks } = await this.looksAt(tenantId, ids);
+    const last = looks.at(-1);
+    if (!last) throw noVerdict(ids);
+    const { repeated, reason } = await this.verdicts.repeat(tenantId, looks);
+    const about = { event_id: last.id, looked_at: last.time, method: last.data.method, data: last.data.data };
+    return { ...ids, ...about, recorded: computedOf(last.data), repeated: repeated && computedOf(repeated), reason };
+  }
+
+  /** Everything that was found about a revision of the workspace. @throws NotFound when its gates have not held it */
+  private async looksAt(tenantId: string, ids: Infer<typeof path>) {
+    const looks = (await this.store.read(streamName('gate', ids.revision_id))) as Recorded<GateJudged>[];
+    const held = await this.held.find(ids.revision_id);
+    const tenant = looks[0] ? looks[0].metadata.tenant : held?.tenant_id;
+    const deployment = held?.deployment_id ?? looks[0]?.data.deployment_id;
+    if (tenant !== tenantId || deployment !== ids.deployment_id) throw noVerdict(ids);
+    return { looks, held };
+  }
+}
+
+function noVerdict({ revision_id }: Infer<typeof path>): NotFound {
+  return new NotFound(`A verdict on revision ID ${revision_id} not found.`);
+}
+
+function computedOf({
+  outcome,
+  look,
+  reasons,
+  verdicts,
+}: Pick<GateJudged['data'], 'outcome' | 'look' | 'reasons' | 'verdicts'>) {
+  return { outcome, look, reasons, gates: verdicts };
 }
 
 /** The looks so far, and what is known of the wait. */

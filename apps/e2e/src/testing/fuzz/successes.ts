@@ -211,6 +211,7 @@ async function specials(
       { ids: { deployment_id: waiting.id, revision_id: waiting.latest_revision_id } },
     ],
     'GET /v2/deployments/:deployment_id/revisions/:revision_id/verdict': [{ ids: held }],
+    'GET /v2/deployments/:deployment_id/revisions/:revision_id/verdict/repeat': [{ ids: held }],
     'POST /v2/deployments/:deployment_id/revisions/:revision_id/override': [
       { ids: held, headers: { 'x-reason': 'The judge was wrong.' } },
     ],
