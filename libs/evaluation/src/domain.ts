@@ -3,13 +3,15 @@ import type { EntityClass } from '@fairlead/postgres';
 import { experimentsEntities, experimentsReadModel } from '@fairlead/experiments';
 import * as comparative from './comparative/comparative-experiment.entity';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
+import * as held from './gates/held-revision.entity';
+import { heldRevisionsView } from './gates/held-revisions.projection';
 import * as shares from './sharing/share.entity';
 import { shareHandlers } from './sharing/shares.projection';
 
 /** Entities of this library and of experiments below it. */
 export const evaluationEntities = [
   ...experimentsEntities,
-  ...[comparative, shares].flatMap((file) => Object.values<EntityClass>(file)),
+  ...[comparative, held, shares].flatMap((file) => Object.values<EntityClass>(file)),
 ];
 
 /** Read models of this library and of experiments below it. */
@@ -20,6 +22,12 @@ export function evaluationReadModels(store: EventStore): ReadModel[] {
       name: 'comparative-experiments',
       tables: ['comparative_experiments'],
       projections: () => [comparativeExperimentsView],
+    },
+    {
+      name: 'held-revisions',
+      tables: ['held_revisions'],
+      notes: ['gate_looks'],
+      projections: () => [heldRevisionsView],
     },
   ];
 }

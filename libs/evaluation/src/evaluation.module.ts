@@ -12,8 +12,8 @@ import { CompareController } from './compare/compare.controller';
 import { ComparisonViewController } from './view/comparison-view.controller';
 import { Comparisons } from './compare/comparisons.service';
 import { GateEvidenceService } from './gates/gate-evidence.service';
-import { GatesConsumer } from './gates/gates.consumer';
 import { GatesWorker } from './gates/gates.worker';
+import { heldRevisionsView } from './gates/held-revisions.projection';
 import { HeldRevisions } from './gates/held-revisions.store';
 import { RepeatedVerdicts } from './gates/repeated-verdicts.service';
 import { VerdictController } from './gates/verdict.controller';
@@ -59,7 +59,6 @@ export class EvaluationModule implements OnModuleInit {
         ShareLinksController,
         SlicesController,
         TrendController,
-        GatesConsumer,
         VerdictController,
       ],
       providers: [
@@ -105,5 +104,6 @@ export class EvaluationModule implements OnModuleInit {
     });
     this.followers.register(experimentsView(shareHandlers));
     this.followers.register(comparativeExperimentsView);
+    this.followers.register(heldRevisionsView);
   }
 }

@@ -24,7 +24,7 @@ export class GatesWorker extends QueueWorker {
 
   protected async work({ item, signal }: Lease): Promise<void> {
     try {
-      const held = await this.held.find(item.id);
+      const held = await this.held.find(item.tenant!, item.id);
       const outcome = held ? await this.judge(held) : 'refuse';
       if (outcome === 'hold') await this.held.rest(item, EVERY_MS, false);
       else await this.held.finish(item);
@@ -54,7 +54,7 @@ export class GatesWorker extends QueueWorker {
     if (stamp === held.stamp) return 'hold';
     const look = await this.evidence.look(held, found, state.looks + 1);
     const outcome = await this.note(held, { ...about, ...look, ...concluded(state, look) }, state.told);
-    await this.held.saw(revision_id, stamp);
+    await this.held.saw(held, stamp);
     return outcome;
   }
 

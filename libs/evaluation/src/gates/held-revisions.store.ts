@@ -24,46 +24,28 @@ export interface HeldRevision {
 export class HeldRevisions extends WorkQueue {
   constructor(pool: Pool) {
     super(pool, {
-      ...{ table: 'held_revisions', key: 'revision_id', lease: LEASE_MS, mostOfTenant: MOST_OF_TENANT },
+      ...{ table: 'gate_looks', key: 'revision_id', lease: LEASE_MS, mostOfTenant: MOST_OF_TENANT },
       counted: 'true',
     });
   }
 
-  async add(tenantId: string, deploymentId: string, held: RevisionHeldMessage): Promise<void> {
-    await this.pool.query({
-      name: 'add held revision',
-      text: `insert into held_revisions (tenant_id, revision_id, deployment_id, held) values ($1, $2, $3, $4)
-        on conflict (revision_id) do nothing`,
-      values: [tenantId, held.revision_id, deploymentId, JSON.stringify(held)],
-    });
-    this.wake();
-  }
-
-  async remove(tenantId: string, revisionId: string): Promise<void> {
-    const text = 'delete from held_revisions where tenant_id = $1 and revision_id = $2';
-    await this.pool.query(text, [tenantId, revisionId]);
-  }
-
-  async removeOf(tenantId: string, deploymentId: string): Promise<void> {
-    const text = 'delete from held_revisions where tenant_id = $1 and deployment_id = $2';
-    await this.pool.query(text, [tenantId, deploymentId]);
-  }
-
-  async find(revisionId: string): Promise<HeldRevision | undefined> {
+  async find(tenantId: string, revisionId: string): Promise<HeldRevision | undefined> {
     const { rows } = await this.pool.query<
       Pick<HeldRevision, 'tenant_id' | 'deployment_id' | 'stamp'> & { held: string }
     >({
       name: 'find held revision',
-      text: 'select tenant_id, deployment_id, held, stamp from held_revisions where revision_id = $1',
-      values: [revisionId],
+      text: `select h.tenant_id, h.deployment_id, h.held, coalesce(l.stamp, '') as stamp
+        from held_revisions h left join gate_looks l on l.tenant_id = $1 and l.revision_id = h.id
+        where h.tenant_id = $1 and h.id = $2`,
+      values: [tenantId, revisionId],
     });
     return rows[0] && { ...(JSON.parse(rows[0].held) as RevisionHeldMessage), ...rows[0] };
   }
 
   /** Notes what has been seen. */
-  async saw(revisionId: string, stamp: string): Promise<void> {
-    const text = 'update held_revisions set stamp = $2 where revision_id = $1 and holder = $3';
-    await this.pool.query(text, [revisionId, stamp, this.holder]);
+  async saw({ tenant_id, revision_id }: HeldRevision, stamp: string): Promise<void> {
+    const text = 'update gate_looks set stamp = $3 where tenant_id = $1 and revision_id = $2 and holder = $4';
+    await this.pool.query(text, [tenant_id, revision_id, stamp, this.holder]);
   }
 
   /** Removes a revision about which all is said. */

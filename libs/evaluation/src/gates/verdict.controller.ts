@@ -148,7 +148,7 @@ export class VerdictController {
   /** Everything that was found about a revision of the workspace. @throws NotFound when its gates have not held it */
   private async looksAt(tenantId: string, ids: Infer<typeof path>) {
     const looks = (await this.store.read(streamName('gate', ids.revision_id))) as Recorded<GateJudged>[];
-    const held = await this.held.find(ids.revision_id);
+    const held = await this.held.find(tenantId, ids.revision_id);
     const tenant = looks[0] ? looks[0].metadata.tenant : held?.tenant_id;
     const deployment = held?.deployment_id ?? looks[0]?.data.deployment_id;
     if (tenant !== tenantId || deployment !== ids.deployment_id) throw noVerdict(ids);

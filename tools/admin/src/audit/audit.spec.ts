@@ -67,7 +67,7 @@ async function fill(): Promise<void> {
     compute_id: 'c',
     compute_config: { k8s_namespaces: ['a'] },
   });
-  const { experiment } = await send('POST', '/api/v1/datasets/upload-experiment', {
+  const { experiment, dataset } = await send('POST', '/api/v1/datasets/upload-experiment', {
     experiment_name: 'audited',
     dataset_name: 'audited',
     experiment_start_time: times.start_time,
@@ -81,7 +81,20 @@ async function fill(): Promise<void> {
   });
   const { id } = experiment as { id: string };
   await persisted(id);
+  await holdRevision((dataset as { id: string }).id);
   await send('POST', '/api/v1/feedback', { session_id: id, key: 'overall', score: 1 });
+}
+
+/** A deployment whose second revision its gates hold. */
+async function holdRevision(dataset_id: string): Promise<void> {
+  const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example.com/held:${tag}` } });
+  const body = { name: 'held', source: 'external_container', source_config: {}, secrets: [], ...image(1) };
+  const { id } = await send('POST', '/v2/deployments', body);
+  const gates = [{ name: 'questions', dataset_id, keys: { correct: { max_drop: 0.1 } } }];
+  await send('PUT', `/v2/deployments/${id}/gates`, { gates });
+  await send('PATCH', `/v2/deployments/${id}`, image(2));
+  const rows = () => database.pool.query('select from held_revisions where deployment_id = $1', [id]);
+  await until(async () => (await rows()).rowCount === 1);
 }
 
 async function persisted(id: string): Promise<void> {
@@ -182,6 +195,7 @@ describe('an audit of the read models', () => {
     ],
     ['experiments', `update feedback set score = 1 - score`, 'different'],
     ['experiments', `delete from runs where row_number = 3`, 'missing'],
+    ['held-revisions', 'delete from held_revisions', 'missing'],
     [
       'tenants',
       `insert into tenants select gen_random_uuid(), organization_id, display_name, tenant_handle || 'x', created_at, version, status, status_since from tenants`,

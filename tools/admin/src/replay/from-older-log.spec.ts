@@ -68,7 +68,12 @@ async function run(tool: 'replay' | 'audit', ...args: string[]) {
 async function send(method: string, path: string, body?: object, key?: string): Promise<{ status: number; body: any }> {
   const answer = await fetch(standalone!.url + path, {
     method,
-    headers: { 'x-api-key': KEY, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
+    headers: {
+      'x-api-key': KEY,
+      'content-type': 'application/json',
+      'x-reason': 'why',
+      ...(key && { 'idempotency-key': key }),
+    },
     body: body && JSON.stringify(body),
   });
   const text = await answer.text();
@@ -107,6 +112,17 @@ async function upload(name: string): Promise<void> {
   expect((await send('POST', '/api/v1/datasets/upload-experiment', experiment(name))).status).toBe(200);
   await until(async () => (await send('GET', `/api/v1/sessions?name=${name}`)).body[0]?.run_count === 1);
 }
+/** A deployment whose second revision its gates hold. */
+async function createHeld(): Promise<string> {
+  const id = await create('held');
+  const [dataset] = (await send('GET', '/api/v1/datasets?name=capitals')).body;
+  const gates = [{ name: 'capitals', dataset_id: dataset.id, keys: { correct: { max_drop: 0.1 } } }];
+  expect((await send('PUT', `/v2/deployments/${id}/gates`, { gates })).status).toBe(200);
+  const { body } = await send('PATCH', `/v2/deployments/${id}`, image('2'));
+  const path = `/v2/deployments/${id}/revisions/${body.latest_revision_id}`;
+  await until(async () => (await send('GET', `${path}/verdict`)).body.looked_at);
+  return path;
+}
 const names = async (path: string, member: 'resources' | undefined) => {
   const { body } = await send('GET', path);
   return ((member ? body[member] : body) as { name: string }[]).map(({ name }) => name).sort();
@@ -117,11 +133,18 @@ it('refuses a log that is older than the database, and makes the database agree 
   await start();
   const one = await create('one');
   await upload('early');
+  const held = await createHeld();
+  const overridden = async () => {
+    expect((await send('POST', `${held}/override`)).status).toBe(200);
+    await until(async () => (await send('GET', held)).body.status === 'DEPLOYED');
+    expect((await send('GET', `${held}/verdict`)).body.held).toBe(false);
+  };
   await until(async () => (await send('GET', '/health/ready')).status === 200);
   const older = double.log.backup();
   const two = await create('two', 'create-two');
   await send('PATCH', `/v2/deployments/${one}`, image('2'));
   await upload('late');
+  await overridden();
 
   // While it runs.
   await restore(older);
@@ -163,14 +186,18 @@ it('refuses a log that is older than the database, and makes the database agree 
   expect([again.code, again.output]).toEqual([0, 'The log is not older than the database: nothing was changed.\n']);
 
   await start();
-  expect(await names('/v2/deployments', 'resources')).toEqual(['one']);
+  expect(await names('/v2/deployments', 'resources')).toEqual(['held', 'one']);
   expect((await send('GET', `/v2/deployments/${one}`)).body).toMatchObject(image('1'));
   expect(await experiments()).toEqual(['early']);
+  // The gates of the log hold it again, until somebody overrides them again.
+  expect((await send('GET', `${held}/verdict`)).body).toMatchObject({ held: true, outcome: 'hold' });
+  expect(mended.output).toContain('held-revisions: made again');
+  await overridden();
   // What is lost can be made again, and what is written is shown.
   await create('two', 'create-two');
   expect((await send('PATCH', `/v2/deployments/${one}`, image('4'))).status).toBe(200);
   await upload('late');
-  expect(await names('/v2/deployments', 'resources')).toEqual(['one', 'two']);
+  expect(await names('/v2/deployments', 'resources')).toEqual(['held', 'one', 'two']);
   const listed = (await send('GET', '/v2/deployments?name_contains=one')).body.resources;
   expect(listed).toMatchObject([image('4')]);
   expect(await experiments()).toEqual(['early', 'late']);
