@@ -1,2 +1,3 @@
 export { EvaluationModule } from './evaluation.module';
 export { evaluationEntities, evaluationReadModels } from './domain';
+export { SIMULATED_LIMIT, SIMULATED_SHAPES, simulateGate } from './gates/gate-simulation';

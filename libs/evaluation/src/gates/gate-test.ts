@@ -2,8 +2,11 @@ import { meanOf, normalTail } from '../compare/comparison';
 
 /** Probability of letting a revision through that breaks a limit, over all looks at its evidence together. */
 const ALPHA = 0.05;
-/** 80 % quantile of the normal distribution: a difference is called detectable when it is found this often. */
-const POWER_Z = 0.8416212335729143;
+/**
+ * 85 % quantile of the normal distribution: a difference is called detectable when 80 % of looks find it, some of which see
+ * a smaller spread than others.
+ */
+const POWER_Z = 1.0364333894937898;
 
 /** The part of `ALPHA` that one look spends: 1/2, 1/6, 1/12, … of it, which is all of it together. `look` is from 1. */
 export function alphaOf(look: number): number {
@@ -15,6 +18,8 @@ interface Evidence {
   readonly values: ArrayLike<number>;
   /** The range in which values can be. */
   readonly range: { readonly least: number; readonly most: number };
+  /** The least mean that is allowed. */
+  readonly threshold: number;
 }
 
 interface Bounds {
@@ -32,28 +37,50 @@ interface Bounds {
  * quantile is corrected for skewness by Hall's transformation. `alphas`: probabilities that the lower bound, and the upper
  * one, are wrong.
  */
-export function boundsOf({ values, range }: Evidence, alphas: readonly [number, number]): Bounds | undefined {
+export function boundsOf(
+  { values, range, threshold }: Evidence,
+  alphas: readonly [number, number],
+): Bounds | undefined {
   const n = values.length;
   const mean = meanOf(values);
   if (n < 2 || mean === null) return undefined;
-  const all = [...Array.from(values), range.least, range.most];
-  const size = all.length;
-  const middle = meanOf(all)!;
   let [squares, cubes] = [0, 0];
-  for (const value of all) {
-    squares += (value - middle) ** 2;
-    cubes += (value - middle) ** 3;
+  for (const value of Array.from(values)) {
+    squares += (value - mean) ** 2;
+    cubes += (value - mean) ** 3;
   }
-  const spread = Math.sqrt(squares / (size - 1));
-  const error = spread / Math.sqrt(size);
-  const skew = spread === 0 ? 0 : cubes / size / spread ** 3;
   const [below, above] = alphas.map((alpha) => studentQuantile(alpha, n - 1)) as [number, number];
-  return {
-    mean,
-    lower: middle - error * untransformed(below, skew, size),
-    upper: middle + error * untransformed(above, -skew, size),
-    detectable: error * (above + POWER_Z),
+  /** The mean, its standard error and the skewness with the two added values, if the mean of the others were this one. */
+  const withEnds = (around: number) => {
+    const size = n + 2;
+    const ends = [range.least, range.most];
+    const middle = (n * around + range.least + range.most) / size;
+    const shift = around - middle;
+    const sum = (power: number) => ends.reduce((total, end) => total + (end - middle) ** power, n * shift ** power);
+    const spread = Math.sqrt((squares + sum(2)) / (size - 1));
+    const skew = spread === 0 ? 0 : (cubes + 3 * shift * squares + sum(3)) / size / spread ** 3;
+    return { middle, error: spread / Math.sqrt(size), skew, size };
   };
+  const upperOf = ({ middle, error, skew, size }: ReturnType<typeof withEnds>) =>
+    middle + error * untransformed(above, -skew, size);
+  const found = withEnds(mean);
+  const detectable = leastOf(range.most - range.least, (distance) => {
+    const there = withEnds(threshold - distance);
+    return upperOf(there) + POWER_Z * there.error < threshold;
+  });
+  const { middle, error, skew, size } = found;
+  return { mean, lower: middle - error * untransformed(below, skew, size), upper: upperOf(found), detectable };
+}
+
+/** The least number up to `most` for which a condition holds, which holds for all greater ones; `most` without any. */
+function leastOf(most: number, isTrue: (value: number) => boolean): number {
+  let [low, high] = [0, most];
+  for (let step = 0; step < 40; step++) {
+    const middle = (low + high) / 2;
+    if (isTrue(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
 }
 
 /** Hall's transformation, inverted: the quantile of a studentized mean of skewed values. */

@@ -2,18 +2,8 @@ import type { Gate } from '@fairlead/contracts';
 import { columnOf } from '../compare/score-columns';
 import type { ExperimentScores, ScoreTable } from '../compare/score-table';
 import { alphaOf, boundsOf } from './gate-test';
+import { generator, SHAPES, SIMULATED_LIMIT, SIMULATED_SHAPES, simulateGate } from './gate-simulation';
 import { judgeGate, type SliceRows } from './gate-verdict';
-
-/** A generator with a fixed seed (mulberry32). */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), 61 | bits);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const gate = (more: Partial<Gate> = {}): Gate => ({
   ...{ name: 'g', dataset_id: 'd', baseline: 'active', keys: {}, measures: {} },
@@ -145,7 +135,7 @@ describe('A gate', () => {
   });
 
   it('has no bounds for one value', () => {
-    expect(boundsOf({ values: [1], range: { least: 0, most: 1 } }, [0.05, 0.05])).toBeUndefined();
+    expect(boundsOf({ values: [1], range: { least: 0, most: 1 }, threshold: 0 }, [0.05, 0.05])).toBeUndefined();
   });
 });
 
@@ -235,62 +225,34 @@ describe('A limit for slices', () => {
   });
 });
 
-/** Shapes of answers by row: what is right before, and how a change of `loss` in the mean shows. */
-const SHAPES: Readonly<Record<string, (random: () => number, loss: number) => [before: number, after: () => number]>> =
-  {
-    'rare losses': (random, loss) => [1, () => (random() < loss ? 0 : 1)],
-    'changes both ways': (random, loss) => {
-      const before = Number(random() < 0.7);
-      const changes = before === 1 ? 0.1 + loss / 0.7 : 0.7 / 3;
-      return [before, () => (random() < changes ? 1 - before : before)];
-    },
-    'grades of a judge': (random, loss) => {
-      const before = Math.round(random() * 10) / 10;
-      return [before, () => Math.min(1, Math.max(0, before)) - loss + (random() - 0.5) * 0.4];
-    },
-  };
 const TRIALS = 200;
 /** Largest share of errors in so many trials when their probability is 5 %, except once in 40 times. */
 const MOST_ERRORS = 0.05 + 2 * Math.sqrt((0.05 * 0.95) / TRIALS);
 
-/** The share of simulated revisions with each outcome, after up to `looks` experiments, of which each is looked at. */
-function simulate(shape: string, n: number, loss: number, looks: number) {
-  const random = generator(20_261_128 + n);
-  const counts = { promote: 0, hold: 0, refuse: 0 };
-  for (let trial = 0; trial < TRIALS; trial++) {
-    const rows = Array.from({ length: n }, () => SHAPES[shape]!(random, loss));
-    const experiments = [scored({ correct: rows.map(([before]) => before) })];
-    let outcome: keyof typeof counts = 'hold';
-    for (let look = 1; look <= looks && outcome === 'hold'; look++) {
-      experiments.push(scored({ correct: rows.map(([, after]) => after()) }));
-      ({ outcome } = judged(drop, experiments, 1, look));
-    }
-    counts[outcome]++;
-  }
-  return counts;
-}
-
-describe.each(Object.keys(SHAPES))('Simulated revisions with %s', (shape) => {
-  it.each([30, 100, 300])('that lose as much as the limit are promoted at most 5 %% of the time over %d rows', (n) => {
-    expect(simulate(shape, n, 0.05, 1).promote / TRIALS).toBeLessThanOrEqual(MOST_ERRORS);
-  });
+// `npm run bench -- gates` simulates more of them, with up to 3,000 rows.
+describe.each(SIMULATED_SHAPES)('Simulated revisions with %s', (shape) => {
+  it.each([30, 100, 300])(
+    'that lose as much as the limit are promoted at most 5 %% of the time over %d rows',
+    (rows) => {
+      const { promoted } = simulateGate({ shape, rows, loss: SIMULATED_LIMIT, trials: TRIALS });
+      expect(promoted).toBeLessThanOrEqual(MOST_ERRORS);
+    },
+  );
 
   it('are promoted no more often by repeating the experiment up to 20 times', () => {
     // The rows of the dataset are the same in all experiments, their answers are not.
-    expect(simulate(shape, 40, 0.05, 20).promote / TRIALS).toBeLessThanOrEqual(MOST_ERRORS);
+    const { promoted } = simulateGate({ shape, rows: 40, loss: SIMULATED_LIMIT, looks: 20, trials: TRIALS });
+    expect(promoted).toBeLessThanOrEqual(MOST_ERRORS);
   });
 
   it('that lose what the verdict calls detectable are refused at least 80 % of the time', () => {
-    const calm = judged(
-      drop,
-      [0, 0].map(() => scored({ correct: answers(300, 60) })),
-    );
-    expect(calm.outcome).toBe('promote');
-    expect(simulate(shape, 300, 0.2, 1).refuse / TRIALS).toBeGreaterThanOrEqual(0.8);
+    const { detectable } = simulateGate({ shape, rows: 300, loss: SIMULATED_LIMIT, trials: TRIALS });
+    expect(detectable).toBeLessThan(0.15);
+    expect(simulateGate({ shape, rows: 300, loss: 0.2, trials: TRIALS }).refused).toBeGreaterThanOrEqual(0.8);
   });
 });
 
-describe.each(Object.keys(SHAPES))('Simulated slices with %s', (shape) => {
+describe.each(SIMULATED_SHAPES)('Simulated slices with %s', (shape) => {
   const each = gate({ slices: [{ by: 'metadata.topic', keys: { correct: { max_drop: 0.05 } }, measures: {} }] });
   const [count, size] = [3, 60];
 
@@ -299,9 +261,7 @@ describe.each(Object.keys(SHAPES))('Simulated slices with %s', (shape) => {
     const random = generator(20_261_129);
     const counts = { promote: 0, hold: 0, refuse: 0 };
     for (let trial = 0; trial < TRIALS; trial++) {
-      const rows = Array.from({ length: count * size }, (_, row) =>
-        SHAPES[shape]!(random, row < size ? first : others),
-      );
+      const rows = Array.from({ length: count * size }, (_, row) => SHAPES[shape](random, row < size ? first : others));
       const experiments = [scored({ correct: rows.map(([before]) => before) })];
       let outcome: keyof typeof counts = 'hold';
       for (let look = 1; look <= looks && outcome === 'hold'; look++) {

@@ -94,7 +94,7 @@ export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): Gat
 }
 
 function criterionOf({ of, slice, limit, threshold, values, range, sign }: Limit, alphas: [number, number]): Criterion {
-  const bounds = values.length < FEWEST ? undefined : boundsOf({ values, range }, alphas);
+  const bounds = values.length < FEWEST ? undefined : boundsOf({ values, range, threshold }, alphas);
   const about = { of, slice, limit, threshold: threshold * sign, rows: values.length };
   if (!bounds) return { ...about, outcome: 'hold', mean: null, lower: null, upper: null, detectable: null };
   const { lower, upper, mean, detectable } = bounds;
