@@ -120,7 +120,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** Stands for all that pages show. */
 const ALL = '*';
 const DATASETS = ['datasets', 'dataset', 'examples', 'experiments'];
-const EXPERIMENTS = ['experiments', 'datasets', 'dataset', 'comparison', 'row', 'project', 'run'];
+const EXPERIMENTS = ['experiments', 'datasets', 'dataset', 'comparison', 'row', 'project', 'run', 'trend', 'scores'];
 /** The first members of the keys of the queries that a kind of change concerns. */
 const CONCERNED: Readonly<Record<string, readonly string[]>> = {
   deployment: ['deployments'],

@@ -8,6 +8,8 @@ import { type Bisection, bisect, numberIn, numbersIn, runsAs } from './bisect';
 import { useDifference, type useRevisions } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './artefact';
+import { Figures } from './scores/figures-table';
+import { useScores } from './scores/scores';
 import { causeOf, makerOf, type Revision, revisionName, type Shown } from './words';
 
 type PanelProps = Shown & {
@@ -28,6 +30,8 @@ export function BisectPanel({ deployment, revisions, query, onRollBack }: PanelP
   }, [reading, query.isFetchingNextPage]);
   const found = bisect(revisions, good, bad, skipped);
   const live = revisions.find(({ id }) => id === deployment.active_revision_id);
+  const scores = useScores(revisions);
+  const [first, last] = [good, bad].map((known) => revisions.find(({ number }) => number === known));
   const judge = (changed: object) => change({ ...changed, diff: undefined });
   const choices = (none: string) => ({
     '': none,
@@ -90,6 +94,14 @@ export function BisectPanel({ deployment, revisions, query, onRollBack }: PanelP
             )}
             {runsAs(live, found.next) && <p className={css.running}>It is what runs now. Is it good?</p>}
           </div>
+          <Figures
+            of={[
+              { ...first!, part: 'good' },
+              { ...found.next, part: 'to try' },
+              { ...last!, part: 'bad' },
+            ]}
+            scores={scores}
+          />
           <div className={css.inline}>
             {!runsAs(live, found.next) && (
               <Action scope="write" onClick={() => onRollBack(found.next!)}>
@@ -107,9 +119,7 @@ export function BisectPanel({ deployment, revisions, query, onRollBack }: PanelP
           </div>
         </div>
       )}
-      {found && !found.next && (
-        <Found deployment={deployment.id} found={found} good={revisions.find(({ number }) => number === good)!} />
-      )}
+      {found && !found.next && <Found deployment={deployment.id} found={found} good={first!} scores={scores} />}
     </section>
   );
 }
@@ -118,8 +128,15 @@ function title(revision: Revision): string {
   return [revisionName(revision), revision.reason?.slice(0, 48)].filter(Boolean).join(' · ');
 }
 
+interface FoundProps {
+  readonly deployment: string;
+  readonly found: Bisection<Revision>;
+  readonly good: Revision;
+  readonly scores: ReturnType<typeof useScores>;
+}
+
 /** The first bad revision, and what it changed since the last good one. */
-function Found({ deployment, found, good }: { deployment: string; found: Bisection<Revision>; good: Revision }) {
+function Found({ deployment, found, good, scores }: FoundProps) {
   const [first] = found.suspects;
   const last = found.suspects.at(-1)!;
   const difference = useDifference(deployment, good.id, last.id);
@@ -141,6 +158,13 @@ function Found({ deployment, found, good }: { deployment: string; found: Bisecti
           </p>
         )}
       </div>
+      <Figures
+        of={[
+          { ...good, part: 'good' },
+          { ...last, part: 'bad' },
+        ]}
+        scores={scores}
+      />
       <h3>
         What changed from {revisionName(good)} to {revisionName(last)}
       </h3>

@@ -35,6 +35,7 @@ type Health = Schemas['DeploymentHealth'];
 type Process = Schemas['ProcessHealth'];
 
 const ControlDialog = lateDialog(async () => (await import('./plans')).ControlDialog);
+const OverRevisions = late(async () => (await import('./scores/over-revisions')).OverRevisions);
 const Metrics = late(async () => (await import('./metrics')).Metrics);
 
 const RECENT = 5;
@@ -72,6 +73,11 @@ export function Overview({ deployment, revisions }: Shown) {
         )}
         {!history.data && !history.error && <Skeleton rows={2} />}
       </Section>
+      {revisions.length > 0 && (
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <OverRevisions revisions={revisions} />
+        </Suspense>
+      )}
     </>
   );
 }

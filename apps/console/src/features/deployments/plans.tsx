@@ -5,6 +5,8 @@ import { Changes } from '../../ui/changes';
 import { Dialog } from '../../ui/dialog';
 import { Form, Reason, TextField } from '../../ui/form';
 import { Copy, Problem, Skeleton, Text } from '../../ui/parts';
+import { Figures } from './scores/figures-table';
+import { useScores } from './scores/scores';
 import { useRefresh, useWorkspace, writeHeaders } from './data';
 import css from './deployments.module.css';
 import { artefact, type Deployment, hasRun, type Revision, revisionName, revisionState, type Shown } from './words';
@@ -117,6 +119,10 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
     deployment.source_config.build_on_push === true &&
     left !== '' &&
     left !== revision.source_revision_config.repo_commit_sha;
+  const active = live ?? deployment.standing?.live;
+  const others = active && active.id !== revision.id ? [active] : [];
+  // The list of revisions asks for the same, so that it is there.
+  const scores = useScores(revisions.includes(live ?? revision) ? revisions : [...revisions, ...others]);
   const command = ['fairlead', 'deployments', 'rollback', deployment.name, revision.id];
   return (
     <Dialog title={`${action} ${revisionName(revision)} — plan`} onClose={onClose}>
@@ -128,6 +134,12 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
       {plan.error && <Problem error={plan.error} retry={() => void plan.refetch()} />}
       {!plan.data && !plan.error && <Skeleton rows={3} />}
       {plan.data && <Plan {...plan.data} />}
+      <section className={css.known} aria-label="Scores">
+        <Figures
+          of={[{ ...revision, part: 'target' }, ...others.map((one) => ({ ...one, part: 'live' }))]}
+          scores={scores}
+        />
+      </section>
       {carryOut.stale && (
         <p role="alert" className={css.moved}>
           The deployment changed while this plan was open. The plan above stands on top of that now: look, and confirm

@@ -1,6 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { useProjectOf } from '../../api/project-links';
 import { Action } from '../../ui/action';
 import { merged, useAddress } from '../../ui/address';
 import { Changes } from '../../ui/changes';
@@ -15,6 +14,8 @@ import css from './deployments.module.css';
 import { Artefact } from './artefact';
 import { InterruptDialog, RollBackDialog } from './plans';
 import { Reason } from './reason';
+import { RunsCell, ScoresCell } from './scores/cells';
+import { useScores } from './scores/scores';
 import {
   causeOf,
   hasRun,
@@ -35,7 +36,7 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
   const { search, change } = useAddress();
   const { w } = useParams({ from: '/o/$w' });
   const latestHealth = useHealth(deployment.id, deployment.updated_at).data?.latest_revision;
-  const project = useProjectOf(w, deployment);
+  const scores = useScores(revisions);
   const [planned, setPlanned] = useState<Revision>();
   const [interrupted, setInterrupted] = useState<Revision>();
   const names = new Map(revisions.map((revision) => [revision.id, revisionName(revision)]));
@@ -66,6 +67,7 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
           </div>
         )
       )}
+      {scores.error && <Problem error={scores.error} retry={scores.refetch} reading="read experiments" />}
       <List
         label="Revisions"
         items={revisions}
@@ -131,8 +133,24 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
               );
             },
           },
-          { title: 'By', cell: (revision) => <Text>{makerOf(revision)}</Text> },
-          { title: 'Made', kind: 'number', cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            title: 'Made',
+            cell: (revision) => (
+              <span className={css.made}>
+                <Text>{makerOf(revision)}</Text> <Time at={revision.created_at} />
+              </span>
+            ),
+          },
+          {
+            title: 'Scores',
+            about: 'Means over the experiments that name the revision, or over its live runs',
+            cell: (revision) => <ScoresCell revision={revision} scores={scores.of.get(revision.id)} />,
+          },
+          {
+            title: 'Runs',
+            about: 'Median latency, errors, and the mean use of its live runs, or of its experiments',
+            cell: (revision) => <RunsCell revision={revision} scores={scores.of.get(revision.id)} />,
+          },
           {
             title: 'Actions',
             kind: 'end',
@@ -145,16 +163,6 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
                 >
                   Logs
                 </Link>
-                {project && (
-                  <Link
-                    to="/o/$w/projects/p/$session"
-                    params={{ w, session: project.id }}
-                    search={{ metadata: `revision_id=${revision.id}` }}
-                    aria-label={`Runs of ${revisionName(revision)}`}
-                  >
-                    Runs
-                  </Link>
-                )}
                 <Link
                   to="."
                   search={merged({ diff: search.diff === revision.id ? undefined : revision.id, with: undefined })}
