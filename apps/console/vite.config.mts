@@ -28,7 +28,7 @@ const TRACES = {
 /** The same for the pages of deployments. */
 const DEPLOYMENTS = {
   name: 'deployments',
-  test: /features[\\/]deployments[\\/](words|open|reason|artefact|logs[\\/](ansi|log-lines|logs\.module)|deployments\.module)/,
+  test: /features[\\/]deployments[\\/](words|open|reason|artefact|history|logs[\\/](ansi|log-lines|logs\.module)|deployments\.module)/,
   minShareCount: 2,
 };
 

@@ -4,6 +4,8 @@ import { duration, figure, middle, percent, probability, signed, whole } from '.
 import { Section } from '../../ui/list';
 import { Button, Sign, Text } from '../../ui/parts';
 import css from './compare.module.css';
+import { ScoreAgainstCost } from './cost';
+import { scoreAgainstCost } from './cost-points';
 import type { KeyComparison } from './data';
 import { Better } from './head';
 import { headline, type Keyed, type Tested, uncompared, verdictText } from './statistics';
@@ -39,6 +41,7 @@ export function Statistics({ comparison, focus, compared, alarms }: StatisticsPr
   const { experiments, keys, categories, baseline } = comparison;
   const others = experiments.filter(({ id }) => id !== baseline);
   const results = focus?.results as readonly Tested[] | undefined;
+  const costed = focus ? scoreAgainstCost(comparison, focus) : [];
   return (
     <>
       {others.length > 0 && (
@@ -98,6 +101,7 @@ export function Statistics({ comparison, focus, compared, alarms }: StatisticsPr
           </table>
         </div>
       </Section>
+      {focus && costed.length > 0 && <ScoreAgainstCost of={costed} score={focus.key} />}
       {comparison.experiment_scores.length > 0 && <Whole comparison={comparison} />}
     </>
   );

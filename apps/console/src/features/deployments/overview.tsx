@@ -14,6 +14,7 @@ import type { LogChoice } from './logs/log-lines';
 import { Opening } from './opening';
 import type { Control } from './plans';
 import { Reason } from './reason';
+import { OverRevisions } from './scores/over-revisions';
 import { TimeTravel } from './time-travel';
 import { HeldVerdict } from './verdict';
 import {
@@ -35,7 +36,6 @@ type Health = Schemas['DeploymentHealth'];
 type Process = Schemas['ProcessHealth'];
 
 const ControlDialog = lateDialog(async () => (await import('./plans')).ControlDialog);
-const OverRevisions = late(async () => (await import('./scores/over-revisions')).OverRevisions);
 const Metrics = late(async () => (await import('./metrics')).Metrics);
 
 const RECENT = 5;
@@ -73,11 +73,7 @@ export function Overview({ deployment, revisions }: Shown) {
         )}
         {!history.data && !history.error && <Skeleton rows={2} />}
       </Section>
-      {revisions.length > 0 && (
-        <Suspense fallback={<Skeleton rows={4} />}>
-          <OverRevisions revisions={revisions} />
-        </Suspense>
-      )}
+      {revisions.length > 0 && <OverRevisions revisions={revisions} />}
     </>
   );
 }
