@@ -57,6 +57,7 @@ inBrowser('Revisions with scores', () => {
             input_tokens: 500 + at * 20,
             output_tokens: 60 + place,
             total_tokens: 560 + at * 20 + place,
+            total_cost: 0.002 + at * 0.0005,
           },
         },
         evaluation_scores: [
@@ -161,7 +162,7 @@ inBrowser('Revisions with scores', () => {
     await page.getByRole('button', { name: 'Roll back to v2' }).click();
     const known = page.getByRole('dialog').getByRole('region', { name: 'Scores', exact: true });
     await appears(known.getByRole('row', { name: 'correct 0.9 0.525 –' }));
-    await appears(known.getByRole('row', { name: 'Cost of a run – – 0.0031' }));
+    await appears(known.getByRole('row', { name: 'Cost of a run 0.0025 0.004 0.0031' }));
     await appears(known.getByRole('columnheader', { name: 'v5 live Runs of v5: 20 live runs' }));
     await looks('roll-back');
     await known.getByRole('link', { name: 'Compare their newest experiments row by row' }).click();
@@ -184,6 +185,25 @@ inBrowser('Revisions with scores', () => {
         .or(panel.getByRole('row', { name: 'Errors 3.33 % 0 % 20 %' })),
     );
     await looks('found');
+  });
+
+  it('are compared row by row with tokens and cost, and by score against cost', async () => {
+    await page.goto(`/o/-/host/deployments/${deployment}`);
+    await page.getByRole('link', { name: 'Compare row by row' }).click();
+    await appears(page.getByRole('gridcell').getByText('560 tokens'));
+    await appears(page.getByRole('gridcell').getByText('cost 0.0025').first());
+    await page.getByRole('button', { name: 'Statistics', exact: true }).click();
+    const costs = page.getByRole('region', { name: 'Scores and costs' });
+    await appears(costs.getByRole('row', { name: /^3 v3 \S+ 0.875 0.003 2$/ }));
+    await appears(
+      page.getByRole('img', { name: '4 experiments by correct and cost of a run; the table below has the numbers' }),
+    );
+    await tabTo(costs);
+    await looks('cost');
+    const [, two] = new URL(page.url()).searchParams.get('selectedSessions')!.split(',');
+    await page.goto(`/o/-/datasets/${dataset}/compare?selectedSessions=${two}&panel=statistics`);
+    await appears(page.getByRole('heading', { name: 'correct' }));
+    expect(await page.getByText('Score against cost').count()).toBe(0);
   });
 
   it('are of one dataset alone where revisions stand beside each other', async () => {

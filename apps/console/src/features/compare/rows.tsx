@@ -261,7 +261,9 @@ function Result({ keyed, cell, baseline, place, labels, lower, whole: wholeText 
         <span className={css.errored}>
           <span aria-hidden="true">✕</span> <Text>{cell.error_preview ?? 'failed'}</Text>
         </span>
-        <span className={css.scores}>errored {duration(cell.latency_seconds)}</span>
+        <span className={css.scores}>
+          errored {duration(cell.latency_seconds)} <Used of={cell} />
+        </span>
       </>
     );
   }
@@ -291,6 +293,7 @@ function Result({ keyed, cell, baseline, place, labels, lower, whole: wholeText 
         )}
         <Labels of={labelled} before={baseline?.labels[labels ?? '']} />
         <span className={css.faint}>{duration(cell.latency_seconds)}</span>
+        <Used of={cell} />
         {cell.runs > 1 && <span className={css.faint}>{cell.runs} runs</span>}
         {(judge ?? comment) !== undefined && (
           <span className={css.remark}>
@@ -300,6 +303,16 @@ function Result({ keyed, cell, baseline, place, labels, lower, whole: wholeText 
           </span>
         )}
       </span>
+    </>
+  );
+}
+
+/** Tokens and cost of a run, where it says them. */
+function Used({ of: { total_tokens: tokens, total_cost: cost } }: { of: Cell }) {
+  return (
+    <>
+      {tokens !== null && <span className={css.faint}>{whole(tokens)} tokens</span>}
+      {cost !== null && <span className={css.faint}>cost {figure(Number(cost))}</span>}
     </>
   );
 }
