@@ -14,7 +14,7 @@ const LIMITS = { comparison: 200_000, page: 150_000, scripts: 450_000, styles: 2
 /** What many pages use is one script and one sheet: a page needs few requests, and the next one none for it. */
 const SHARED = {
   name: 'shared',
-  test: /src[\\/](ui(?![\\/]views)|api)[\\/]|@tanstack[\\/]react-query/,
+  test: /src[\\/](ui(?![\\/]views)|api)[\\/]|report[\\/](numbers|flat-text)|@tanstack[\\/]react-query/,
   minShareCount: 6,
 };
 

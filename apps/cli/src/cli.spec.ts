@@ -618,6 +618,21 @@ describe('Experiments', () => {
     expect((await fairlead('experiments compare good')).err).toContain('two experiments at least');
   });
 
+  it('are reported in Markdown, as the console copies it, with a link to its page', async () => {
+    const { code, out, err } = await fairlead('experiments compare good bad --markdown --gate correct>=-0.02');
+    expect(code).toBe(1);
+    const lines = out.split('\n');
+    expect(lines[0]).toBe('## bad against good on numbers');
+    expect(lines[2]).toMatch(
+      /^\d{4}-\d\d-\d\d · \[comparison\]\(http:.*\/o\/-\/datasets\/.*\/compare\?selectedSessions=.*,.*\) · 2 experiments · 60 rows$/,
+    );
+    expect(out).toContain('\n- **bad**: worse on correct (−50 points)');
+    expect(out).toMatch(/\nWorst rows, as a share of the range of the score:\n\n- 1 worse: What is .*\?.* \(\w{8}\)\n/);
+    expect(out).toContain('\n| correct | bad | 0.5 | worse: −50 points (');
+    expect(err).toContain('Gate failed:');
+    expect((await fairlead('experiments compare good bad --markdown --json')).err).toContain('prints no JSON');
+  });
+
   it('pass a gate or fail it', async () => {
     const gate = (names: string, ...limits: string[]) =>
       cli.run(['experiments', 'compare', ...names.split(' '), ...limits.flatMap((limit) => ['--gate', limit])]);

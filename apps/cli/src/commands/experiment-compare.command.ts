@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   CATEGORY_COLUMNS,
   categoryRows,
@@ -16,6 +16,8 @@ import {
   wholeRows,
 } from '../output/comparison';
 import { examples } from '../output/help';
+import { report, type Reported, type ReportedRow, WORST_SLICES } from '../report/report';
+import type { ReportedSlice } from '../report/slice-text';
 import { type Context, does } from '../api/context';
 import { waitForRows } from '../upload/experiment-wait';
 import { EXIT, Refusal, Usage } from '../failure';
@@ -44,6 +46,7 @@ interface GateOptions {
   readonly gate?: string[];
   readonly failOnRegression?: boolean;
   readonly allowSignificantRegressions?: boolean;
+  readonly markdown?: boolean;
 }
 
 interface Verdict {
@@ -54,7 +57,6 @@ interface Verdict {
 }
 
 const MOST_ROWS = 100;
-const WORST_SLICES = 5;
 const CODES = { pass: EXIT.ok, fail: EXIT.failed, undecided: EXIT.unchecked };
 
 export function addCompare(group: Command): void {
@@ -74,6 +76,13 @@ export function addCompare(group: Command): void {
     )
     .option('--fail-on-regression', 'fail when any score is significantly worse')
     .option('--allow-significant-regressions', 'hold the experiments to the limits of --gate only')
+    .addOption(
+      new Option('--markdown', 'print a report for a pull request, as the console copies it').conflicts([
+        'find',
+        'only',
+        'sort',
+      ]),
+    )
     .addHelpText('after', GATE_HELP + LABELS_HELP);
   examples(
     compare,
@@ -81,12 +90,14 @@ export function addCompare(group: Command): void {
     "experiments compare model-a model-b --gate 'correct>=-0.02' --gate 'error_rate<=1%'",
     "experiments compare model-a model-b --lower-is-better cost --gate 'cost<=0.01' --json",
     "experiments compare model-a model-b --gate 'increase(cost)<=0.001'",
+    "experiments compare model-a model-b --gate 'correct>=-0.02' --markdown",
     "experiments compare model-a model-b --label-values 'grade:C=1,P=0.5,I=0' --gate 'grade>=-0.02'",
     "experiments compare model-a model-b --gate 'share(grade=C)>=80%' --only 'C->I:grade'",
   );
   const route = '/api/v1/datasets/{dataset_id}/compare';
-  reaches(compare, `GET ${route}`, `GET ${route}/slices`, `POST ${route}/gate`);
+  reaches(compare, `GET ${route}`, `GET ${route}/slices`, `POST ${route}/gate`, 'GET /api/v1/datasets/{dataset_id}');
   does<CompareOptions & GateOptions>(compare, async (context, [names], options) => {
+    if (options.markdown && context.out.json) throw new Usage('--markdown prints no JSON: leave out --json or --jq.');
     const { dataset, query, sessions } = await compared(context, names as unknown as string[], options);
     const others = sessions.map(({ id }) => id).filter((id) => id !== query.baseline);
     for (const { id, run_count } of sessions) if (run_count === null) await waitForRows(context, id);
@@ -103,7 +114,10 @@ export function addCompare(group: Command): void {
     const verdict = gated
       ? await pass(context, path, await withDirections(context, path, query, comparison, options), options)
       : undefined;
-    if (!context.out.json) {
+    if (options.markdown) {
+      await printReport(context, path, query, json);
+      if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict, (line) => context.out.note(line));
+    } else if (!context.out.json) {
       showComparison(context, comparison, await worseSlices(context, path, query), options);
       if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict);
     } else context.out.text(verdict ? `{"comparison":${json.trim()},"gate":${verdict.trim()}}` : json);
@@ -158,6 +172,23 @@ async function worseSlices(
     if (error.status !== 404) out.warn(`Slices were not compared: ${error.message}`);
     return [];
   }
+}
+
+/** Prints a comparison as the console copies it: its verdicts, the worst slices and rows, and a link to its page. */
+async function printReport(
+  context: Context,
+  path: string,
+  query: Awaited<ReturnType<typeof compared>>['query'],
+  json: string,
+): Promise<void> {
+  const { api, out } = context;
+  const comparison = JSON.parse(json) as Comparison & Reported & { page: { rows: ReportedRow[] } };
+  const dataset = comparison.dataset_id;
+  const { name } = await api.get<{ name: string }>(`/api/v1/datasets/${dataset}`);
+  const link = `${api.connection.url}/o/-/datasets/${dataset}/compare?selectedSessions=${query.experiments}`;
+  const about = { dataset: name, link, date: new Date().toISOString().slice(0, 10), worst: comparison.page.rows };
+  const slices = (await worseSlices(context, path, query)) as readonly (ComparedSlice & ReportedSlice)[];
+  for (const line of report(comparison, { ...about, slices }).split('\n')) out.line(clean(line));
 }
 
 /** A comparison that also has the keys of `--gate` that it did not show, for their directions. */
@@ -249,14 +280,18 @@ function outcomeOf({ outcome, pass }: Verdict): 'pass' | 'fail' | 'undecided' {
   return outcome ?? (pass ? 'pass' : 'fail');
 }
 
-function showVerdict({ out }: Context, verdict: Verdict): void {
+function showVerdict(
+  { out }: Context,
+  verdict: Verdict,
+  print: (line: string) => void = (line) => out.line(line),
+): void {
   const told = {
     pass: out.paint('green', 'Gate passed.'),
     fail: out.paint('red', 'Gate failed:'),
     undecided: out.paint('yellow', 'Gate undecided:'),
   };
-  out.line(`\n${told[outcomeOf(verdict)]}`);
-  for (const reason of verdict.reasons) out.line(`  ${clean(reason)}`);
+  print(`\n${told[outcomeOf(verdict)]}`);
+  for (const reason of verdict.reasons) print(`  ${clean(reason)}`);
 }
 
 function rowCount(text: string): number {

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react';
+import { difference, type Tested, verdictText } from '../../../../cli/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { Action } from '../../ui/action';
 import { Dialog } from '../../ui/dialog';
@@ -10,7 +11,7 @@ import { Bar } from './bar';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
 import { Interval } from './interval';
-import { difference, nameOf, type Tested, verdictText } from './statistics';
+import { nameOf } from './statistics';
 
 interface HeadProps {
   readonly comparison: Comparison;

@@ -1,9 +1,10 @@
+import { labelTest } from '../../../../cli/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { figure, middle, percent, probability, scoredRuns, whole } from '../../ui/format';
 import { Sign, Text, Unseen } from '../../ui/parts';
 import { Bar } from './bar';
 import css from './compare.module.css';
-import { labelFilter, labelTest, nameOf } from './statistics';
+import { labelFilter, nameOf } from './statistics';
 
 type CategoryComparison = Comparison['categories'][number];
 type CategoryResult = CategoryComparison['results'][number];

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { headline, type Keyed, type Tested, uncompared, verdictText } from '../../../../cli/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { duration, figure, middle, percent, probability, signed, whole } from '../../ui/format';
 import { Section } from '../../ui/list';
@@ -8,7 +9,6 @@ import { ScoreAgainstCost } from './cost';
 import { scoreAgainstCost } from './cost-points';
 import type { KeyComparison } from './data';
 import { Better } from './head';
-import { headline, type Keyed, type Tested, uncompared, verdictText } from './statistics';
 
 /** Panels that can stand beside the rows, in the order of their buttons. */
 export const PANELS = ['statistics', 'slices', 'labels', 'changed', 'distribution', 'gate', 'warnings'] as const;

@@ -1,5 +1,6 @@
+import { sliceChange, sliceMeans, sliceName } from '../../../../cli/src/report/slice-text';
 import type { Comparison, Schemas } from '../../api/client';
-import { figure, middle, percent, probability, signed, whole } from '../../ui/format';
+import { middle, probability, whole } from '../../ui/format';
 import { Section } from '../../ui/list';
 import { Button, Sign, Text } from '../../ui/parts';
 import css from './compare.module.css';
@@ -26,7 +27,7 @@ export function Worse({
   // The place is kept while slices are compared, so that the rows do not move.
   if (!first) return <span className={css.worst} />;
   const isOne = comparison.experiments.length === 2;
-  const text = `${titleOf(first)}, ${changeOf(first)}${isOne ? '' : `, ${experimentOf(comparison, first)}`}`;
+  const text = `${sliceName(first)}, ${sliceChange(first)}${isOne ? '' : `, ${experimentOf(comparison, first)}`}`;
   return (
     <span className={css.worst}>
       <Button
@@ -37,7 +38,7 @@ export function Worse({
         <span className={css.down}>
           <span aria-hidden="true">▼</span> Worse in
         </span>{' '}
-        <Text>{`${first.value}: ${changeOf(first)}`}</Text>
+        <Text>{`${first.value}: ${sliceChange(first)}`}</Text>
       </Button>
       <Button kind="quiet" data-opens="slices" onClick={onAll}>
         {others.length > 0 ? `${whole(others.length)} more` : 'All slices'}
@@ -66,12 +67,12 @@ export function SlicesPanel({ slices, comparison, chosen, onChoose }: ChosenProp
               aria-pressed={one.slice === chosen}
               onClick={() => onChoose(one.slice === chosen ? undefined : one.slice)}
             >
-              <Text>{titleOf(one)}</Text>
+              <Text>{sliceName(one)}</Text>
             </Button>{' '}
-            <Verdict of={one} /> {changeOf(one)}
+            <Verdict of={one} /> {sliceChange(one)}
             <div className={css.faint}>
-              <Text>{middle(experimentOf(comparison, one), 40)}</Text> · {valueOf(one, one.baseline_mean)} →{' '}
-              {valueOf(one, one.mean)} · {whole(one.rows)} rows · p {probability(one.adjusted_p)}
+              <Text>{middle(experimentOf(comparison, one), 40)}</Text> · {sliceMeans(one)} · {whole(one.rows)} rows · p{' '}
+              {probability(one.adjusted_p)}
             </div>
           </li>
         ))}
@@ -89,22 +90,6 @@ function Verdict({ of: { verdict } }: { of: Slice }) {
       <Sign sign={MARKS[verdict]}>{verdict}</Sign>
     </span>
   );
-}
-
-/** `topic: billing`, or `split: test`. */
-function titleOf({ by, value }: Slice): string {
-  return `${by.replace(/^(metadata|inputs)\./, '')}: ${value}`;
-}
-
-function changeOf(slice: Slice): string {
-  const { measure, key, difference } = slice;
-  return measure === 'errors'
-    ? `errors ${(difference ?? 0) > 0 ? '+' : ''}${percent(difference)}`
-    : `${middle(key ?? '', 24)} ${signed(difference)}`;
-}
-
-function valueOf({ measure }: Slice, mean: number | null): string {
-  return measure === 'errors' ? percent(mean) : figure(mean);
 }
 
 function experimentOf({ experiments }: Comparison, { experiment }: Slice): string {

@@ -1,5 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { comparisonTitle, report } from '../../../../cli/src/report/report';
+import { labelTests } from '../../../../cli/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
@@ -32,8 +34,7 @@ import { RowPanel } from './row-panel';
 import { SlicesPanel, Worse } from './slices';
 import { Rows } from './rows';
 import { Tools } from './tools';
-import { report } from './report';
-import { correct, filterText, labelTests, uncompared } from './statistics';
+import { correct, filterText } from './statistics';
 
 const PANEL_NAMES = {
   ...{ statistics: 'Statistics', slices: 'Slices', labels: 'Labels', changed: 'What changed' },
@@ -138,13 +139,16 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
   const slices = useSlices(asked, data, own !== undefined && candidate !== undefined);
   const ofSlice = (chosen: string | undefined) => set({ slice: chosen, row: undefined });
   const worst = useWorstRows(asked);
-  const reported = async (comparison: Comparison) =>
-    report(comparison, await worst(), {
-      title: dataset_name === undefined ? title : `${title} on ${dataset_name}`,
+  const reported = async (comparison: Comparison) => {
+    const found = slices.data ?? (own && (await slices.refetch()).data);
+    return report(comparison, {
+      dataset: dataset_name,
       link: window.location.href,
       date: new Date().toISOString().slice(0, 10),
-      gaps: others.map(({ id }) => uncompared(compared, comparison.baseline, id)),
+      worst: await worst(),
+      slices: found?.slices.filter(({ verdict }) => verdict === 'worse') ?? [],
     });
+  };
   const worse = focus && candidate && `${candidate.id}:worse:${focus.key}`;
   const neighbours = useSteps(asked, search.row);
   const regressions = useSteps(asked, search.row, worse, worse !== undefined);
@@ -342,9 +346,8 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
 
 /** The experiments that are shown, in a few words. */
 function titleOf(data: Comparison | undefined, alone: boolean): string {
-  const [base, candidate, ...more] = data?.experiments.map(({ name }) => middle(name, 40)) ?? [];
-  if (alone || candidate === undefined) return data?.experiments[0]?.name ?? (alone ? 'Experiment' : 'Compare');
-  return `${candidate} against ${base}${more.length > 0 ? ` and ${whole(more.length)} more` : ''}`;
+  if (data && !alone && data.experiments.length > 1) return comparisonTitle(data.experiments);
+  return data?.experiments[0]?.name ?? (alone ? 'Experiment' : 'Compare');
 }
 
 /** Result of one experiment against the baseline of its dataset. */

@@ -1,4 +1,7 @@
+import { flatText } from '../../../../cli/src/report/flat-text';
 import { SourceNumber } from '../../api/lossless';
+
+export { flatText } from '../../../../cli/src/report/flat-text';
 
 /** A turn of a conversation: who said it, its text, and the tools that it calls. */
 export interface Turn {
@@ -124,24 +127,6 @@ function membersText(value: unknown): string {
     .join(', ');
 }
 
-const TOKENS = /"((?:[^"\\]|\\.)*)\\?("?)(\s*:)?|[{}[\]]|,\s*|[^"{}[\],]+/g;
-
-/** The beginning of JSON, which may end anywhere, as text without quotation marks, braces and escapes. */
-export function flatText(json: string): string {
-  let text = '';
-  let first = true;
-  for (const [token, quoted, , colon] of json.matchAll(TOKENS)) {
-    if (quoted !== undefined) {
-      // The name of a first member says nothing that the title of the column does not.
-      if (colon !== undefined) text += first ? '' : `${unescaped(quoted)}: `;
-      else text += unescaped(quoted);
-      first = false;
-    } else if (token.startsWith(',')) text += ', ';
-    else if (!'{}[]'.includes(token)) text += token.trim();
-  }
-  return text.replaceAll(/\s+/g, ' ');
-}
-
 const CONTENT = /"content"\s*:\s*("(?:[^"\\]|\\.)*)/g;
 
 /** One line for the beginning of JSON: of a conversation, the last turn of a role or of anybody; of others, their text. */
@@ -159,16 +144,5 @@ function parsedTurns(json: string): Turn[] | undefined {
   } catch {
     // It goes on behind what is known of it.
     return undefined;
-  }
-}
-
-function unescaped(text: string): string {
-  try {
-    return JSON.parse(`"${text}"`) as string;
-  } catch {
-    return text
-      .replaceAll(/\\[nrt]/g, ' ')
-      .replaceAll(/\\(.)/g, '$1')
-      .replace(/\\$/, '');
   }
 }
