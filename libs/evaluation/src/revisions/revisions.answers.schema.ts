@@ -12,8 +12,7 @@ import {
   timestamp,
   uuid,
 } from '@fairlead/schema';
-import { direction, interval } from '../compare/compare.answers.schema';
-import { trendMeasure } from '../trend/trend.answers.schema';
+import { followed, uncertainty } from '../trend/trend.answers.schema';
 
 const score = object('RevisionScore', {
   mean: note(num(), 'Mean of the scores.'),
@@ -82,28 +81,12 @@ const point = object('RevisionTrendPoint', {
     nullable(num()),
     'Mean over the rows that have the score or measure; without such a row the mean of the scores of whole experiments, null without one.',
   ),
-  scored: note(int(), 'Number of these rows; 0 for scores of whole experiments.'),
-  runs: note(int(), 'Number of the runs of these rows that have it.'),
-  interval: note(
-    nullable(interval),
-    '95 % confidence interval of the mean, for rows of this kind: Student, or Wilson where all rows are 0 or 1. Null for one row alone.',
-  ),
-  rerun: note(
-    nullable(interval),
-    'Where the mean lies in 95 % of the cases when the same rows are run again as often, as far as the runs of a row tell it. Null where no row was run several times.',
-  ),
-  spread: note(
-    nullable(num()),
-    'Mean standard deviation of the runs of a row; null where no row was run several times.',
-  ),
+  ...uncertainty,
 });
 export type RevisionTrendPoint = Infer<typeof point>;
 
 export const revisionTrend = object('RevisionTrend', {
-  dataset_id: note(uuid(), 'Dataset of the experiments.'),
-  key: note(nullable(str()), 'Feedback key of the score; null for a measure.'),
-  measure: note(nullable(trendMeasure), 'What is measured; null for a score.'),
-  direction: note(direction, 'Which values are better.'),
+  ...followed,
   resources: note(
     list(point),
     'The revisions that have an experiment on the dataset, in the order in which they were asked for.',
