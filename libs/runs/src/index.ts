@@ -7,6 +7,7 @@ export { LocalChecker, type UploadChecker } from './bodies/upload-checker';
 export { type Header, uploadSchema } from './bodies/upload-schema';
 export { UploadThread } from './bodies/upload-thread.service';
 export { IdTaken, LimitExceeded, REPLAY_MS } from './bodies/upload.errors';
+export { conversationEnd, lastTurn, type Turn } from './common/conversation-turn';
 export { EXPERIMENTS_VIEW, EXPERIMENTS_VIEWS } from './common/experiments-view';
 export { compileFilter, metadataFamily, type Vocabulary } from './common/filter-sql';
 export { experimentId, newDatasetId, numberedIds, tracingProjectId } from './common/ids';

@@ -1,11 +1,20 @@
 import type { Pool } from 'pg';
 import type { ExampleEntity } from '@fairlead/datasets';
-import { latencyOf, preview, runInputs, type RunEntity, runUsage, unquoted } from '@fairlead/runs';
+import {
+  conversationEnd,
+  lastTurn,
+  latencyOf,
+  preview,
+  runInputs,
+  type RunEntity,
+  runUsage,
+  type Turn,
+  unquoted,
+} from '@fairlead/runs';
 import { exampleIdAt } from './score-table';
 import { type RowLabels, rowLabels } from './labels';
 import type { Comparison, Comparisons } from './comparisons.service';
 import { pageOffset } from './row-selection';
-import { CONVERSATION, lastTurn, type Turn } from '../cells/conversation-turn';
 import { findTold, type Told } from '../cells/cell-comments.queries';
 
 const NOTHING_TOLD: Told = { comments: {}, judges: {} };
@@ -61,12 +70,6 @@ interface RunRow extends Pick<
   readonly outputs_end: string | null;
 }
 
-/** Characters at the end of a text in which the last turn of a conversation is looked for. */
-const END = 16_384;
-/** The end of a text that looks like a conversation, else null. */
-const endOf = (column: string) =>
-  `case when left(${column}, 512) ~ '${CONVERSATION}' then right(${column}, ${END}) end`;
-
 /** The beginnings of the texts of some rows of a comparison, in their order. */
 async function readRows(
   pool: Pool,
@@ -81,7 +84,7 @@ async function readRows(
   const [examples, runs] = await Promise.all([
     pool.query<ExampleRow>(
       `select id, name, ${cut('inputs')} as inputs, ${cut('outputs')} as outputs,
-         ${endOf('inputs')} as inputs_end, ${endOf('outputs')} as outputs_end
+         ${conversationEnd('inputs')} as inputs_end, ${conversationEnd('outputs')} as outputs_end
        from examples where tenant_id = $3 and dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
       [datasetId, ids, tenantId],
     ),
@@ -90,7 +93,7 @@ async function readRows(
          ${latencyOf('r.')} as latency, used.total_tokens::float8 as tokens, used.total_cost::text as cost,
          ${cut('r.error')} as error,
          ${cut(runInputs('$3'))} as inputs, ${cut('r.outputs')} as outputs,
-         ${endOf(runInputs('$3'))} as inputs_end, ${endOf('r.outputs')} as outputs_end
+         ${conversationEnd(runInputs('$3'))} as inputs_end, ${conversationEnd('r.outputs')} as outputs_end
        from runs r left join ${runUsage('$3')} on true
        where r.tenant_id = $3 and r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[])
          and r.parent_run_id is null

@@ -1,5 +1,6 @@
 import { check, datetime, Problems } from '@fairlead/schema';
 import type { Pool } from 'pg';
+import { conversationEnd, lastTurn } from '../common/conversation-turn';
 import { time, unquoted } from '../common/platform-json';
 import { isoTime, latencyOf } from '../common/sql';
 import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
@@ -10,6 +11,8 @@ import { runInputs } from '../run/runs-vocabulary';
 const PREVIEW = 300;
 /** Longer metadata and tags are not read for a list (bytes). */
 const [MOST_EXTRA, MOST_TAGS] = [64 * 1024, 8 * 1024];
+/** In longer bodies no turn of a conversation is looked for (bytes): all of a body is read to find its end. */
+const MOST_CONVERSATION = 256 * 1024;
 /** Characters of the events in which the first token is looked for: it is among the first. */
 const MOST_EVENTS = 8 * 1024;
 
@@ -27,6 +30,8 @@ const LIGHT = `
     case when octet_length(r.tags) <= ${MOST_TAGS} then r.tags end as tags,
     case when $3 then left(${runInputs('$2')}, ${PREVIEW}) end as inputs,
     case when $3 then left(r.outputs, ${PREVIEW}) end as outputs,
+    case when $3 then ${conversationEnd(runInputs('$2'), MOST_CONVERSATION)} end as inputs_end,
+    case when $3 then ${conversationEnd('r.outputs', MOST_CONVERSATION)} end as outputs_end,
     case when $3 and octet_length(r.extra) <= ${MOST_EXTRA} then r.extra end as extra
   from unnest($1::uuid[]) with ordinality as k (id, place)
     join runs r on r.id = k.id and r.tenant_id = $2 cross join ${runUsage('$2')}
@@ -48,17 +53,24 @@ interface Row extends UsageTexts {
   readonly tags: string | null;
   readonly inputs: string | null;
   readonly outputs: string | null;
+  readonly inputs_end: string | null;
+  readonly outputs_end: string | null;
   readonly extra: string | null;
 }
 
 /** Root runs in the order of the ids, with the beginnings of their bodies. */
 export async function readTraces(pool: Pool, tenantId: string, ids: readonly string[]) {
-  return (await readLight(pool, tenantId, ids, true)).map(({ row, run }) => ({
-    ...run,
-    inputs_preview: row.inputs,
-    outputs_preview: row.outputs,
-    thread_id: threadOf(row.extra),
-  }));
+  return (await readLight(pool, tenantId, ids, true)).map(({ row, run }) => {
+    const [asked, answered] = [lastTurn(row.inputs_end, 'user'), lastTurn(row.outputs_end)];
+    return {
+      ...run,
+      inputs_preview: row.inputs,
+      outputs_preview: row.outputs,
+      ...(asked && { inputs_turn: { ...asked, text: asked.text.slice(0, PREVIEW) } }),
+      ...(answered && { outputs_turn: { ...answered, text: answered.text.slice(0, PREVIEW) } }),
+      thread_id: threadOf(row.extra),
+    };
+  });
 }
 
 /** Runs in the order of the ids, without bodies. */

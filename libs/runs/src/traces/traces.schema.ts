@@ -100,10 +100,16 @@ const lightMembers = {
   ),
 };
 
+const turn = object('TraceTurn', {
+  role: note(str(), 'Role of the turn, such as `user`.'),
+  text: note(str(), 'First 300 characters of its text.'),
+});
 const listed = object('ListedTrace', {
   ...lightMembers,
   inputs_preview: note(nullable(str()), 'First 300 characters of the inputs; null without inputs.'),
   outputs_preview: note(nullable(str()), 'First 300 characters of the outputs; null without outputs.'),
+  'inputs_turn?': note(turn, 'The last turn of a user in inputs that are a conversation; absent for others.'),
+  'outputs_turn?': note(turn, 'The last turn of outputs that are a conversation; absent for others.'),
   thread_id: note(
     nullable(str()),
     'Thread of the run; null for none, and when the further facts of the run take more than 64 KB.',

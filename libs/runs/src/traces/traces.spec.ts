@@ -56,6 +56,30 @@ describe('The root runs of a project', () => {
     expect(places).toMatchObject({ next_cursor: null, searched_to: expect.stringMatching(/:01\.000000\+00:00$/) });
   });
 
+  it('tell the last turn of a conversation, however long it is before that', async () => {
+    const project = await newProject();
+    const [long, short] = ['You answer in verse. '.repeat(500), 'Where is \\"it\\"?'];
+    const said = `{"messages":[{"role":"system","content":"${long}"},{"role":"user","content":"${short}"}]}`;
+    await add(project, 1, { inputs: said, outputs: '{"role":"assistant","content":"Here."}' });
+    await add(project, 2, {
+      inputs: `{"messages":["${'x'.repeat(300_000)}",{"role":"user","content":"Never read."}]}`,
+    });
+    await add(project, 3, { inputs: '{"question":"Why?"}', outputs: null });
+    const { traces } = await list(project);
+    const turns = traces.map(({ inputs_turn = null, outputs_turn = null }: Record<string, unknown>) => [
+      inputs_turn,
+      outputs_turn,
+    ]);
+    expect(turns).toEqual([
+      [null, null],
+      [null, null],
+      [
+        { role: 'user', text: 'Where is "it"?' },
+        { role: 'assistant', text: 'Here.' },
+      ],
+    ]);
+  });
+
   it('say when their first token came, in either order of members', async () => {
     const project = await newProject();
     const token = { name: 'new_token', time: '2026-01-01T00:00:01.5Z', kwargs: { token: '{' } };

@@ -29,9 +29,11 @@ const hidden = (column: TraceColumn): TraceColumn => ({ ...column, hidden: true 
 export const COLUMNS: readonly TraceColumn[] = [
   narrow('status', 'Status', 96, (line) => <RunStatus of={line.status} />),
   hidden(narrow('type', 'Type', 96, ({ run_type }) => <Text>{middle(run_type, 16)}</Text>)),
-  text('input', 'Input', ({ inputs_preview }) => <Preview json={inputs_preview} role="user" />),
-  text('output', 'Output', ({ outputs_preview, error_preview }) =>
-    error_preview === null ? <Preview json={outputs_preview} /> : <Cut>{error_preview}</Cut>,
+  text('input', 'Input', ({ inputs_preview, inputs_turn }) => (
+    <Preview json={inputs_preview} turn={inputs_turn} role="user" />
+  )),
+  text('output', 'Output', ({ outputs_preview, outputs_turn, error_preview }) =>
+    error_preview === null ? <Preview json={outputs_preview} turn={outputs_turn} /> : <Cut>{error_preview}</Cut>,
   ),
   text('scores', 'Scores', ({ feedback }) => <Scores of={feedback} />, 1, 132),
   hidden(text('tags', 'Tags', ({ tags }) => <Cut>{tags.join(', ')}</Cut>, 1, 112)),
@@ -47,9 +49,16 @@ export function RunStatus({ of }: { of: TraceLine['status'] }) {
   return <Status tone={TONES[of]}>{WORDS[of]}</Status>;
 }
 
+interface PreviewProps {
+  readonly json: string | null;
+  /** What was said last, where it is a conversation. */
+  readonly turn?: TraceLine['inputs_turn'];
+  readonly role?: string;
+}
+
 /** The beginning of JSON as one line of text. */
-export function Preview({ json, role }: { json: string | null; role?: string }) {
-  return <Cut>{previewText(json ?? '', role)}</Cut>;
+export function Preview({ json, turn, role }: PreviewProps) {
+  return <Cut>{turn ? turn.text.replaceAll(/\s+/g, ' ') : previewText(json ?? '', role)}</Cut>;
 }
 
 function Cut({ children }: { children: string }) {

@@ -208,7 +208,11 @@ const Cells = memo(function Cells({ w, project, line, columns, fixed, narrow, ti
           <RunStatus of={line.status} />
         </span>
         <span role="cell" className={css.cell}>
-          <Preview json={line.error_preview ?? line.inputs_preview} role="user" />
+          <Preview
+            json={line.error_preview ?? line.inputs_preview}
+            turn={line.error_preview === null ? line.inputs_turn : undefined}
+            role="user"
+          />
         </span>
         <span role="cell" className={css.quiet}>
           {duration(line.latency)} · <Time at={line.start_time} />

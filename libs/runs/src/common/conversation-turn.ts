@@ -1,13 +1,18 @@
-import { preview } from '@fairlead/runs';
+import { preview } from './platform-json';
 
 export interface Turn {
   readonly role: string;
   readonly text: string;
 }
 
-/** Regular expression of PostgreSQL that beginnings of conversations match. */
-export const CONVERSATION = '"(role|messages)"\\s*:';
+/** Characters at the end of a text in which the last turn of a conversation is looked for. */
+const END = 16_384;
 const TEXT_BYTES = 1024;
+/** The end of a text that looks like a conversation, else null, in SQL. Of longer texts than `most` bytes it is null. */
+export const conversationEnd = (column: string, most?: number) =>
+  `case when left(${column}, 512) ~ '"(role|messages)"\\s*:'${most === undefined ? '' : ` and octet_length(${column}) <= ${most}`}
+    then right(${column}, ${END}) end`;
+
 /** Roles by the names that formats of messages give to them. */
 const ROLES: Readonly<Record<string, string>> = {
   ...{ user: 'user', assistant: 'assistant', system: 'system', developer: 'developer', tool: 'tool' },
