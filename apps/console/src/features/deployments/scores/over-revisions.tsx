@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useAddress } from '../../../ui/address';
-import { followedIn, Graph, meanColumns } from '../../../ui/trend-graph';
+import { followedIn, Graph, meanColumns } from '../../../ui/charts/trend-graph';
 import { Pick } from '../../../ui/form';
 import { whole } from '../../../ui/format';
 import { List, Section } from '../../../ui/list';

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '../../../api/client';
-import type { Followed } from '../../../ui/trend-graph';
+import type { Followed } from '../../../ui/charts/trend-graph';
 import { useWorkspace } from '../data';
 import type { Scores } from './figures';
 

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { answered, api, type Schemas } from '../../../api/client';
 import { useAddress } from '../../../ui/address';
-import { followedIn, Graph, meanColumns } from '../../../ui/trend-graph';
+import { followedIn, Graph, meanColumns } from '../../../ui/charts/trend-graph';
 import { Filters, Pick } from '../../../ui/form';
 import { middle } from '../../../ui/format';
 import { List, More, Nothing } from '../../../ui/list';

@@ -1,5 +1,5 @@
-import { duration, figure, percent, whole } from './format';
-import css from './parts.module.css';
+import { duration, figure, percent, whole } from '../format';
+import css from '../parts.module.css';
 
 interface Range {
   readonly low: number;
