@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { CommitResolver, SourceArchives } from '@fairlead/contracts';
-import { streamName } from '@fairlead/eventing';
+import { CommitResolver, type Gate, SourceArchives, storedTypes } from '@fairlead/contracts';
+import { type NewEvent, streamName, UpcastingEventStore } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v7 as uuid } from 'uuid';
 import { ExecutorUnreachable, RecordExecutor, StepFailed } from '@fairlead/executors';
@@ -9,7 +9,7 @@ import { RolloutsOptions } from './steps/rollouts.options';
 import { FailingStore } from './testing/failing.store';
 import { InterruptedStore } from './testing/interrupted.store';
 import { endless, ScriptedExecutor } from './testing/scripted-executor';
-import { STRANGER, TestRollouts } from './testing/service';
+import { STRANGER, TENANT, TestRollouts } from './testing/service';
 
 let service: TestRollouts;
 let executor: ScriptedExecutor;
@@ -49,6 +49,51 @@ describe('a rollout', () => {
     const id = await service.deployment();
     const rid = await service.revision(id, image);
     expect(await service.reached(id, rid, 'DEPLOYED')).toEqual(['AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']);
+  });
+
+  it('of a revision with gates is left to the first process of a version that knows gates', async () => {
+    // A process that gets types as they are stored passes over those that it does not know, as earlier versions do.
+    await service.start(executor);
+    const id = await service.deployment();
+    await service.reached(id, await service.revision(id, image), 'DEPLOYED');
+    const { length } = executor.calls;
+    const today = new UpcastingEventStore(service.store, {}, storedTypes);
+    const revision_id = uuid();
+    const gates: Gate[] = [
+      {
+        name: 'g',
+        dataset_id: uuid(),
+        baseline: 'active',
+        keys: {},
+        measures: {},
+        min_rows: 30,
+        max_age_days: 30,
+        wait_days: 7,
+      },
+    ];
+    const spec = { deployment_id: id, resource_spec: null, secrets: [], secret_references: null, ...image };
+    const begun = { revision_id, previous_status: 'QUEUED', status: 'AWAITING_DEPLOY' };
+    const events: NewEvent[] = [
+      { type: 'GatesDeclared', data: { gates } },
+      { type: 'RevisionCreated', data: { revision_id, gates, ...spec } },
+      { type: 'RevisionStatusChanged', data: begun },
+    ];
+    const { position } = await today.append(streamName('deployment', id), 'any', events, { tenant: TENANT });
+    const { pool } = service.database;
+    const passed = `select from checkpoints where name like '%RevisionStatusChanged' and "position" >= $1
+      and not exists (select from rollout_duties)`;
+    await until(async () => (await pool.query(passed, [position])).rowCount === 1);
+    expect(executor.calls).toHaveLength(length);
+    expect(await service.store.read(streamName('rollout', revision_id))).toEqual([]);
+    await service.stop();
+    // Processes of earlier versions do not hear of gates.
+    await pool.query(`delete from checkpoints where name like '%GatesDeclared'`);
+    await pool.query(`delete from inbox where consumer like '%GatesDeclared'`);
+    await service.start(executor, today);
+    const held = () => today.read(streamName('rollout', revision_id));
+    const reports = await until(held, (said) => said.some(({ type }) => type === 'RolloutHeld'));
+    expect(reports.map(({ type }) => type)).toEqual(['RolloutStarted', 'RolloutHeld']);
+    expect(executor.calls).not.toContain(`deploy ${revision_id}`);
   });
 
   it('that only records builds nothing', async () => {

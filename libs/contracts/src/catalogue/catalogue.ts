@@ -3,6 +3,7 @@ import { deploymentEvents } from './deployments';
 import { experimentEvents } from './experiments';
 import { installationEvents } from './installation';
 import { rolloutEvents } from './rollouts';
+import type { RevisionCreatedMessage } from '../ports/rollouts';
 import type { LoggedEvent, Row, Upcaster } from './row';
 
 /**
@@ -51,3 +52,14 @@ export function upcastersOf(rows: Iterable<readonly [string, Row]>): Readonly<Re
 }
 
 export const upcasters = upcastersOf(ROWS);
+
+/**
+ * Types under which events are stored that processes of earlier versions must not act on: those of rollouts would deploy a
+ * revision with gates without asking them.
+ */
+export const storedTypes = {
+  GatedRevisionCreated: {
+    type: 'RevisionCreated',
+    isFor: (data: unknown) => (data as Partial<RevisionCreatedMessage>).gates !== undefined,
+  },
+} satisfies Readonly<Record<string, { readonly type: EventType; readonly isFor: (data: unknown) => boolean }>>;

@@ -195,7 +195,7 @@ export const deploymentEvents = {
     facts: ({ revision_id, by }: RevisionReleasedMessage, deployment_id) => ({ revision_id, deployment_id, by }),
     payload: members({ revision_id: ID, deployment_id: ID, by: { enum: ['verdict', 'override', 'roll back'] } }),
   },
-  GatesDeclared: { schema: 1, operation: 'update_gates' },
+  GatesDeclared: { schema: 1, operation: 'update_gates', topic: 'internal.v1', facts: () => ({}) },
   RevisionActivated: {
     schema: 1,
     operation: 'update_revision',

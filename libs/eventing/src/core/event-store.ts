@@ -63,6 +63,11 @@ export abstract class EventStore {
     metadata: Metadata,
   ): Promise<Appended>;
 
+  /** An event that `append` was given, as `read` returns it. */
+  appended(event: Recorded): Recorded {
+    return event;
+  }
+
   /**
    * Returns the events of a stream with a version above `after`, oldest first; empty when there are none.
    * @throws StreamDeleted when some of them no longer exist

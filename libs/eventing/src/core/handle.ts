@@ -138,7 +138,7 @@ async function attempt<State, E extends DomainEvent<EventType>>(
         const version = appended.version - behind;
         // Of the events before the last one only that they stand before it is known.
         const { position, time } = appended;
-        return { ...event, stream, version, position, time, metadata: linked };
+        return store.appended({ ...event, stream, version, position, time, metadata: linked });
       }) as Recorded<E>[];
       const after = fold(model, recorded, state);
       const { version, position } = appended;

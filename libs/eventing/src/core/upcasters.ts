@@ -7,12 +7,24 @@ import { type Appended, type Batch, EventStore, type NewEvent, type Wanted } fro
  */
 type Upcasters = Readonly<Record<string, (event: Recorded) => Recorded>>;
 
+/**
+ * Types under which some events are stored, each with the type that readers get. Processes of versions without the stored
+ * type pass over these events, instead of taking them for something that they know.
+ */
+export type StoredTypes = Readonly<
+  Record<string, { readonly type: string; readonly isFor: (data: unknown) => boolean }>
+>;
+
 const STORED = Symbol('stored');
 
 export function upcast<E extends DomainEvent>(upcasters: Upcasters, event: Recorded): Recorded<E> {
   if (!Object.hasOwn(upcasters, event.type)) return event as Recorded<E>;
-  const shaped = { ...upcasters[event.type]!(event) };
-  return Object.defineProperty(shaped, STORED, { value: storedShape(event) }) as Recorded<E>;
+  return shapedFrom(storedShape(event), upcasters[event.type]!(event)) as Recorded<E>;
+}
+
+/** A copy of an event in today's shape that remembers how it is stored. */
+function shapedFrom(stored: Recorded, event: Recorded): Recorded {
+  return Object.defineProperty({ ...event }, STORED, { value: stored });
 }
 
 export function storedShape(event: Recorded): Recorded {
@@ -26,6 +38,7 @@ export class UpcastingEventStore extends EventStore {
   constructor(
     private readonly store: EventStore,
     private readonly upcasters: Upcasters,
+    private readonly storedTypes: StoredTypes = {},
   ) {
     super();
     this.stride = store.stride;
@@ -37,22 +50,31 @@ export class UpcastingEventStore extends EventStore {
     events: readonly NewEvent[],
     metadata: Metadata,
   ): Promise<Appended> {
-    return this.store.append(stream, expectedVersion, events, metadata);
+    const stored = events.map((event) => ({ ...event, type: this.storedTypeOf(event) }));
+    return this.store.append(stream, expectedVersion, stored, metadata);
+  }
+
+  override appended(event: Recorded): Recorded {
+    const type = this.storedTypeOf(event);
+    return type === event.type ? event : shapedFrom({ ...event, type }, event);
   }
 
   override async read(stream: string, after?: number): Promise<Recorded[]> {
-    return (await this.store.read(stream, after)).map((event) => upcast(this.upcasters, event));
+    return (await this.store.read(stream, after)).map((event) => this.shaped(event));
   }
 
   override async *parts(stream: string, after?: number): AsyncIterable<Recorded[]> {
     for await (const events of this.store.parts(stream, after)) {
-      yield events.map((event) => upcast(this.upcasters, event));
+      yield events.map((event) => this.shaped(event));
     }
   }
 
   override async *subscribe(position: bigint, signal: AbortSignal, wanted?: Wanted): AsyncIterable<Batch> {
-    for await (const batch of this.store.subscribe(position, signal, wanted)) {
-      yield { ...batch, events: batch.events.map((event) => upcast(this.upcasters, event)) };
+    const { types } = wanted ?? {};
+    const stored = Object.entries(this.storedTypes).filter(([, { type }]) => types?.includes(type));
+    const all = types && { ...wanted, types: [...types, ...stored.map(([name]) => name)] };
+    for await (const batch of this.store.subscribe(position, signal, all ?? wanted)) {
+      yield { ...batch, events: batch.events.map((event) => this.shaped(event)) };
     }
   }
 
@@ -66,7 +88,7 @@ export class UpcastingEventStore extends EventStore {
 
   override async at(position: bigint): Promise<Recorded | undefined> {
     const event = await this.store.at(position);
-    return event && upcast(this.upcasters, event);
+    return event && this.shaped(event);
   }
 
   override end(): Promise<bigint> {
@@ -79,5 +101,15 @@ export class UpcastingEventStore extends EventStore {
 
   override ready(): Promise<void> {
     return this.store.ready();
+  }
+
+  private storedTypeOf({ type, data }: DomainEvent): string {
+    const stored = Object.entries(this.storedTypes).find(([, of]) => of.type === type && of.isFor(data));
+    return stored?.[0] ?? type;
+  }
+
+  private shaped(event: Recorded): Recorded {
+    const type = this.storedTypes[event.type]?.type;
+    return upcast(this.upcasters, type === undefined ? event : shapedFrom(event, { ...event, type }));
   }
 }

@@ -38,6 +38,15 @@ export class RevisionsConsumer {
     if (previous_status === 'QUEUED' || !isRunning(status)) await this.note(context);
   }
 
+  /**
+   * Processes of versions that do not know gates pass over revisions that have some: the first process that knows them
+   * hears of all gates that there ever were.
+   */
+  @EventPattern<string>('GatesDeclared')
+  gatesDeclared(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
   /** The revision that serves meanwhile is looked at again. */
   @EventPattern<string>('RevisionHeld')
   revisionHeld(@Ctx() context: EventContext): Promise<void> {

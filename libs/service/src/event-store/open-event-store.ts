@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { upcasters } from '@fairlead/contracts';
+import { storedTypes, upcasters } from '@fairlead/contracts';
 import { type EventStore, PostgresEventStore, UpcastingEventStore } from '@fairlead/eventing';
 import type { Pool } from 'pg';
 
@@ -63,7 +63,7 @@ export async function openEventStore(database: Pool, url?: string): Promise<Open
 
 /** Returns a store whose events have the current shapes of the catalogue. */
 function inTodaysShape(store: OpenEventStore): OpenEventStore {
-  return Object.assign(new UpcastingEventStore(store, upcasters), { close: () => store.close() });
+  return Object.assign(new UpcastingEventStore(store, upcasters, storedTypes), { close: () => store.close() });
 }
 
 /** Returns the nodes of an address, without user and password. */
