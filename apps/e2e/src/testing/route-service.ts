@@ -69,17 +69,6 @@ export class RouteService {
     await store.append(stream, 'any', [{ type: 'RevisionCommitResolved', data }], { tenant: created!.metadata.tenant });
   }
 
-  /** Lets the gates of a deployment hold its latest revision, as its rollout would ask for it. */
-  async holds(deploymentId: string, revision_id: string): Promise<void> {
-    const store = this.app.get(EventStore);
-    const stream = `deployment-${deploymentId}`;
-    const events = await store.read(stream);
-    const { gates } = events.findLast(({ type }) => type === 'GatesDeclared')!.data as { gates: unknown };
-    const until = new Date(Date.now() + 86_400_000).toISOString();
-    const data = { revision_id, gates, active_revision_id: crypto.randomUUID(), until };
-    await store.append(stream, 'any', [{ type: 'RevisionHeld', data }], { tenant: events[0]!.metadata.tenant });
-  }
-
   /** Lets the executor of the service have deployed a deployment, and answer commands without running them. */
   async takesCommands(deploymentId: string): Promise<void> {
     const executor = this.app.get(Executor, { strict: false });

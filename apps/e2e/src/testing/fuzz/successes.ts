@@ -323,7 +323,7 @@ async function heldRevision(service: RouteService, key: string, { dataset_id }: 
   const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example/held:${tag}` } });
   const made = await service.ask<Made>('POST', '/v2/deployments', key, { ...newDeployment('held'), ...image(1) });
   const { id } = made;
-  // Until then, the second revision would replace the first one on some days and wait behind it on others.
+  // Earlier, the second revision would replace one that has not begun on some days, and one that has on others.
   await askUntil(async () => {
     const path = `/v2/deployments/${id}/revisions/${made.latest_revision_id}`;
     const { status } = await service.ask<{ status: string }>('GET', path, key);
@@ -334,7 +334,6 @@ async function heldRevision(service: RouteService, key: string, { dataset_id }: 
   await service.ask('PUT', `/v2/deployments/${id}/gates`, key, { gates });
   const patched = await service.ask<Made>('PATCH', `/v2/deployments/${id}`, key, image(2));
   const revision_id = patched.latest_revision_id;
-  await service.holds(id, revision_id);
   await askUntil(async () => {
     const { status, text } = await service.send('GET', `/v2/deployments/${id}/revisions/${revision_id}/verdict`, key);
     return status === 200 && !text.includes('"looked_at":null') ? status : undefined;
