@@ -11,6 +11,7 @@ import { comparativeExperimentsView } from './comparative/comparative-experiment
 import { CompareController } from './compare/compare.controller';
 import { ComparisonViewController } from './view/comparison-view.controller';
 import { Comparisons } from './compare/comparisons.service';
+import { EvidenceWriters } from './gates/evidence-writers.service';
 import { GateEvidenceService } from './gates/gate-evidence.service';
 import { GatesWorker } from './gates/gates.worker';
 import { heldRevisionsView } from './gates/held-revisions.projection';
@@ -71,6 +72,7 @@ export class EvaluationModule implements OnModuleInit {
         ShareQueries,
         SliceComparisons,
         Trends,
+        EvidenceWriters,
         GateEvidenceService,
         GatesWorker,
         HeldRevisions,

@@ -46,6 +46,7 @@ export {
   settleFeedback,
 } from './feedback/feedback.projection';
 export { feedbackColumns, feedbackJson, type FeedbackRow } from './feedback/feedback.queries';
+export { awaitedStream } from './feedback/live-feedback.commands';
 export { NamedComparisons } from './feedback/named-comparisons';
 export { LiveRunsThread } from './intake/langsmith/live-runs-thread.service';
 export { applyRunsReceived } from './batch/live-runs.projection';
@@ -88,6 +89,7 @@ export {
   type DatasetFacts,
   type DatasetHoldings,
   type ExperimentEvent,
+  type FeedbackAdded,
   type ExperimentFilled,
   experimentModel,
   type ExperimentUploaded,

@@ -15,17 +15,32 @@ beforeAll(async () => {
 afterAll(() => installation.stop());
 
 /** Uploads an experiment; `wrong`: the number of rows that are not correct, the first ones. Every second row has a topic. */
-async function evaluate(revision: string, wrong: number, name = dataset?.name ?? `questions ${newId()}`, of = rows) {
+async function evaluate(
+  revision: string,
+  wrong: number,
+  name = dataset?.name ?? `questions ${newId()}`,
+  of = rows,
+  key: Readonly<Record<string, string>> = {},
+) {
   const time = new Date().toISOString();
-  const { status, json } = await ask('POST', '/api/v1/datasets/upload-experiment', {
-    ...{ experiment_name: `experiment ${newId()}`, dataset_name: name, experiment_metadata: { revision_id: revision } },
-    ...{ experiment_start_time: time, experiment_end_time: time },
-    results: of.map((row_id, place) => ({
-      ...{ row_id, inputs: inputsOf(row_id), actual_outputs: { answer: place }, start_time: time, end_time: time },
-      evaluation_scores: [{ key: 'correct', score: place < wrong ? 0 : 1 }],
-      run_name: 'agent',
-    })),
-  });
+  const { status, json } = await ask(
+    'POST',
+    '/api/v1/datasets/upload-experiment',
+    {
+      ...{
+        experiment_name: `experiment ${newId()}`,
+        dataset_name: name,
+        experiment_metadata: { revision_id: revision },
+      },
+      ...{ experiment_start_time: time, experiment_end_time: time },
+      results: of.map((row_id, place) => ({
+        ...{ row_id, inputs: inputsOf(row_id), actual_outputs: { answer: place }, start_time: time, end_time: time },
+        evaluation_scores: [{ key: 'correct', score: place < wrong ? 0 : 1 }],
+        run_name: 'agent',
+      })),
+    },
+    key,
+  );
   expect([status, json.detail]).toEqual([200, undefined]);
   return json;
 }
@@ -148,6 +163,41 @@ it('limits slices, and refuses what is worse in one of them alone', async () => 
     ['inputs.topic=delivery', 'refuse'],
     ['inputs.topic=refunds', 'promote'],
   ]);
+});
+
+it('counts what trusted keys have written, says who they are, and holds when others had a hand in it', async () => {
+  const { json: made } = await ask('POST', '/api/v1/api-key', { description: 'ci' });
+  const ci = { 'x-api-key': made.key };
+  const { id } = await gated({ keys: { correct: { min_mean: 0.9 } }, evidence_keys: [made.id] });
+  const second = await revise(id, 2);
+  await evaluate(second, 0);
+  await saying(id, second, 'No experiment on the dataset names the revision.');
+  const { experiment } = await evaluate(second, 9, dataset.name, rows, ci);
+  const seen = (isSeen: (verdict: Awaited<ReturnType<typeof verdictOf>>['json']) => boolean) =>
+    until(
+      () => verdictOf(id, second),
+      ({ json }) => isSeen(json),
+      60_000,
+    );
+  const { json: first } = await seen(({ look }) => look === 1);
+  expect(first).toMatchObject({ outcome: 'hold', gates: [{ criteria: [{ mean: 0.925 }] }] });
+  expect(first.experiments).toMatchObject([{ actor: made.id, writers: [made.id], scores_left_out: 0 }]);
+  const query = { session: [experiment.id], limit: 100 };
+  const { json: found } = await ask('POST', '/api/v1/runs/query', query);
+  for (const run of found.runs.slice(0, 2)) {
+    await ask('POST', '/api/v1/feedback', { run_id: run.id, key: 'correct', score: 1 });
+  }
+  const { json: helped } = await seen(({ experiments }) => experiments[0].scores_left_out === 2);
+  expect(helped).toMatchObject({ look: 1, gates: first.gates, data: first.data });
+  await ask('PATCH', `/api/v1/sessions/${experiment.id}`, { description: 'looks good' });
+  const { json: changed } = await saying(id, second, 'has changed');
+  expect(changed.reasons).toEqual([
+    expect.stringMatching(/^questions: The key [0-9a-f-]{36} has changed experiment \S+, and does not count\.$/),
+  ]);
+  await ask('DELETE', `/api/v1/sessions/${experiment.id}`);
+  await evaluate(second, 0, dataset.name, rows, ci);
+  const { json: chosen } = await saying(id, second, 'counted before');
+  expect([chosen.held, chosen.outcome]).toEqual([true, 'hold']);
 });
 
 it('skips a held revision for a newer one, and rolls back to what ran without evidence', async () => {

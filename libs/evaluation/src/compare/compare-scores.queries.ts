@@ -36,7 +36,7 @@ const usedOf = (tenant: string, session: string) => `
  * Likewise scores and values by key: the JSON that tells of the key, its scores, its labels and the runs with objects or
  * lists, each after its length. They are joined here: the planner knows nothing yet of what has just been stored.
  */
-const scoresOf = (tenant: string, session: string, keys: string) => `
+const scoresOf = (tenant: string, session: string, keys: string, without: string) => `
   select ${['about', 'scores', 'labels', 'structures'].map(packed).join(' || ')}
   from (
     select convert_to(json_build_array(key collate "C", min(source_type), max(source_type))::text, 'UTF8') as about,
@@ -49,6 +49,7 @@ const scoresOf = (tenant: string, session: string, keys: string) => `
     from feedback
     where tenant_id = ${tenant} and session_id = ${session} and run_id is not null and (score is not null or value <> 'null')
       and comparative_experiment_id is null and (${keys}::text[] is null or key = any(${keys}))
+      and (${without}::uuid[] is null or id <> all(${without}))
     group by key collate "C"
     union all ${usedOf(tenant, session)}
   ) as lists`;
@@ -58,6 +59,8 @@ interface Wanted {
   /** Every key that fits is read, these before the others; the rest is named in `unread`. */
   readonly first?: readonly string[];
   readonly labelValues: (keys: readonly string[]) => Promise<ReadonlyMap<string, LabelValues>>;
+  /** Ids of feedback that is left out. */
+  readonly without?: readonly string[];
 }
 
 /**
@@ -68,15 +71,19 @@ export async function loadScores(
   pool: Pool,
   tenantId: string,
   experiments: readonly Compared[],
-  { keys, first, labelValues: findValues }: Wanted,
+  { keys, first, labelValues: findValues, without = [] }: Wanted,
   limits: ExperimentLimits,
 ): Promise<ScoreTable> {
   const wanted = keys ? `array[${keys.map((key) => escapeLiteral(storable(key))).join(',')}]::text[]` : 'null';
   const uuid = (id: string) => `${escapeLiteral(id)}::uuid`;
   const tenant = uuid(tenantId);
+  const excluded = without.length > 0 ? `array[${without.map(uuid).join(',')}]` : 'null';
   const read = ({ id, repeatedBy = [] }: Compared) => {
     const session = repeatedBy.length === 0 ? uuid(id) : `any(array[${[id, ...repeatedBy].map(uuid).join(',')}])`;
-    const both = Promise.all([copied(pool, runsOf(tenant, session)), copied(pool, scoresOf(tenant, session, wanted))]);
+    const both = Promise.all([
+      copied(pool, runsOf(tenant, session)),
+      copied(pool, scoresOf(tenant, session, wanted, excluded)),
+    ]);
     // A failure is told where its turn comes.
     both.catch(() => undefined);
     return both;

@@ -83,6 +83,39 @@ export async function sessionsById(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
+/** Sentences about experiments of a revision that counted in earlier looks, and name it no more or have been deleted. */
+export async function leftOf(
+  pool: Pool,
+  { tenantId, datasetId }: Place,
+  revisionId: string,
+  before: readonly { readonly id: string; readonly name: string }[],
+): Promise<string[]> {
+  if (before.length === 0) return [];
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'experiments that still name a revision',
+    text: `select id from sessions where tenant_id = $1 and reference_dataset_id = $2 and id = any($3::uuid[])
+      and metadata @> searchable_json($4::text)`,
+    values: [tenantId, datasetId, before.map(({ id }) => id), JSON.stringify({ revision_id: revisionId })],
+  });
+  const left = before.filter(({ id }) => !rows.some((row) => row.id === id));
+  return left.map(({ name }) => `${name} counted before, and has been deleted or names the revision no more.`);
+}
+
+/** The number of scores that are stored of each experiment. */
+export async function storedScores(
+  pool: Pool,
+  tenantId: string,
+  sessions: readonly EvidenceSession[],
+): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ id: string; count: number }>({
+    name: 'stored scores of experiments',
+    text: `select session_id as id, count(*)::int as count from feedback
+      where tenant_id = $1 and session_id = any($2::uuid[]) group by 1`,
+    values: [tenantId, sessions.map(({ id }) => id)],
+  });
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
 async function sessionsWith(
   pool: Pool,
   { tenantId, datasetId, maxAge }: Place,

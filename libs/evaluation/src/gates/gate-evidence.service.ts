@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Gate } from '@fairlead/contracts';
 import { findScoreDirections } from '@fairlead/datasets';
-import { EventStore, streamName } from '@fairlead/eventing';
 import { ExperimentLimits, lowerIsBetter } from '@fairlead/runs';
 import { BadRequest } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
@@ -12,30 +11,40 @@ import { type KeyScores, MEASURES, type ScoreTable } from '../compare/score-tabl
 import {
   type EvidenceSession,
   goneOf,
+  leftOf,
   MOST_EXPERIMENTS,
   sessionsById,
   sessionsOfBaseline,
   sessionsOfRevision,
+  storedScores,
 } from './gate-evidence.queries';
+import { EvidenceWriters } from './evidence-writers.service';
 import { slicesOf } from './gate-slices.queries';
-import { type GateVerdict, judgeGate, type SliceRows } from './gate-verdict';
+import { type GateVerdict, judgeGate, MOST_REASONS, type SliceRows } from './gate-verdict';
 import type { CountedExperiment, Look } from './held-revision';
 import type { HeldRevision } from './held-revisions.store';
+import { type Trusted, trustedOf } from './trusted-evidence';
 
-/** The experiments that count for one gate. */
-interface Counted {
+/** The experiments that may count for one gate. */
+export interface Found {
   readonly gate: Gate;
   readonly baseline: readonly EvidenceSession[];
   readonly candidates: readonly EvidenceSession[];
-  readonly actors: ReadonlyMap<string, string | null>;
   /** True when there are more experiments than are read, of which those that count could be chosen. */
   readonly tooMany: boolean;
   /** Changes whenever an example of the dataset does, on which slices depend. */
   readonly examples: string;
-  /** Sentences about what the gate names and is not there any more. */
+  /** Sentences about what is not there any more. */
   readonly gone: readonly string[];
   /** Feedback keys of the gate whose lower scores are better. */
   readonly lowerIsBetter: readonly string[];
+}
+
+/** The experiments that count for one gate. */
+interface Counted {
+  readonly baseline: readonly EvidenceSession[];
+  readonly candidates: readonly EvidenceSession[];
+  readonly trusted: ReadonlyMap<string, Trusted>;
 }
 
 /** Finds and reads the experiments that count for the gates of a revision. */
@@ -43,20 +52,28 @@ interface Counted {
 export class GateEvidenceService {
   constructor(
     private readonly pool: Pool,
-    private readonly store: EventStore,
+    private readonly writers: EvidenceWriters,
     private readonly limits: ExperimentLimits,
   ) {}
 
-  /** The experiments that count now for each gate. */
-  async find(held: HeldRevision): Promise<Counted[]> {
-    return Promise.all(held.gates.map((gate) => this.counted(held, gate)));
+  /** The experiments that may count now for each gate. `before`: those that counted in earlier looks. */
+  async find(held: HeldRevision, before: readonly CountedExperiment[]): Promise<Found[]> {
+    return Promise.all(
+      held.gates.map((gate) =>
+        this.found(
+          held,
+          gate,
+          before.filter((one) => one.gate === gate.name),
+        ),
+      ),
+    );
   }
 
   /** The experiments that counted for each gate at an earlier look, as they are now; without those that are gone. */
   async findAgain(
     { tenant_id: tenantId, gates }: Pick<HeldRevision, 'tenant_id' | 'gates'>,
     experiments: readonly CountedExperiment[],
-  ): Promise<Counted[]> {
+  ): Promise<Found[]> {
     return Promise.all(
       gates.map(async (gate) => {
         const found = async (wanted: CountedExperiment['role']) => {
@@ -69,61 +86,76 @@ export class GateEvidenceService {
           );
         };
         const [baseline, candidates] = [await found('baseline'), await found('revision')];
-        const actors = new Map(experiments.map(({ id, actor }) => [id, actor]));
         const tooMany = Math.max(baseline.length, candidates.length) > MOST_EXPERIMENTS;
         const gone = await goneOf(this.pool, tenantId, gate);
         const lowerIsBetter = await this.lowerIsBetter(tenantId, gate);
-        return { gate, gone, baseline, candidates, actors, tooMany, lowerIsBetter, examples: '' };
+        return { gate, gone, baseline, candidates, tooMany, lowerIsBetter, examples: '' };
       }),
     );
   }
 
   /** Looks at the evidence. `look` is the number of the look, from 1. */
-  async look(held: Pick<HeldRevision, 'tenant_id'>, found: readonly Counted[], look: number): Promise<Look> {
+  async look(held: Pick<HeldRevision, 'tenant_id'>, found: readonly Found[], look: number): Promise<Look> {
     const verdicts: GateVerdict[] = [];
+    const experiments: CountedExperiment[] = [];
     const hash = createHash('sha256');
-    for (const counted of found) verdicts.push(await this.judge(held.tenant_id, counted, look, hash));
-    const experiments = found.flatMap(({ gate, baseline, candidates, actors }) =>
-      (['baseline', 'revision'] as const).flatMap((role) =>
-        (role === 'baseline' ? baseline : candidates).map(({ id, name }) => {
-          return { id, name, actor: actors.get(id) ?? null, role, gate: gate.name };
-        }),
-      ),
-    );
+    for (const one of found) {
+      const counted = await this.counted(held.tenant_id, one);
+      verdicts.push(await this.judge(held.tenant_id, one, counted, look, hash));
+      for (const role of ['baseline', 'revision'] as const) {
+        for (const { id, name } of role === 'baseline' ? counted.baseline : counted.candidates) {
+          const { writers, leftOut } = counted.trusted.get(id)!;
+          const [actor = null] = writers;
+          experiments.push({ id, name, actor, writers, scores_left_out: leftOut.length, role, gate: one.gate.name });
+        }
+      }
+    }
     return { verdicts, experiments, data: hash.digest('hex') };
   }
 
-  private async counted({ tenant_id: tenantId, ...held }: HeldRevision, gate: Gate): Promise<Counted> {
+  private async found(
+    { tenant_id: tenantId, ...held }: HeldRevision,
+    gate: Gate,
+    before: readonly CountedExperiment[],
+  ): Promise<Found> {
     const place = { tenantId, datasetId: gate.dataset_id, maxAge: gate.max_age_days };
-    const [baseline, candidates, gone] = await Promise.all([
+    const [baseline, candidates, gone, left] = await Promise.all([
       sessionsOfBaseline(this.pool, place, gate.baseline, held.active_revision_id, held.revision_id),
       sessionsOfRevision(this.pool, place, held.revision_id),
       goneOf(this.pool, tenantId, gate),
+      leftOf(this.pool, place, held.revision_id, before),
     ]);
-    const ids = [...new Set([...baseline, ...candidates].map(({ id }) => id))];
-    const actors = new Map(await Promise.all(ids.map(async (id) => [id, await this.actorOf(id)] as const)));
-    const trusted = gate.evidence_keys;
-    const counts = ({ id }: EvidenceSession) => !trusted || trusted.includes(actors.get(id) ?? '');
     const isBranch = typeof gate.baseline === 'object' && 'branch' in gate.baseline;
-    const counted = { baseline: baseline.filter(counts), candidates: candidates.filter(counts) };
-    const others = counted.baseline.filter(({ id }) => !counted.candidates.some((one) => one.id === id));
     return {
-      ...{ gate, gone, actors, candidates: counted.candidates, baseline: isBranch ? others.slice(0, 1) : others },
+      ...{ gate, baseline, candidates, gone: [...gone, ...left] },
       tooMany: candidates.length > MOST_EXPERIMENTS || (!isBranch && baseline.length > MOST_EXPERIMENTS),
       lowerIsBetter: await this.lowerIsBetter(tenantId, gate),
       examples: gate.slices ? await datasetStamp(this.pool, tenantId, gate.dataset_id) : '',
     };
   }
 
-  /** The key that made an experiment. */
-  private async actorOf(id: string): Promise<string | null> {
-    for await (const [first] of this.store.parts(streamName('experiment', id))) return first?.metadata.actor ?? null;
-    return null;
+  /** The experiments that count for a gate, by their writers. */
+  private async counted(tenantId: string, { gate, baseline, candidates }: Found): Promise<Counted> {
+    const trusted = new Map<string, Trusted>();
+    const stored = await storedScores(this.pool, tenantId, [...baseline, ...candidates]);
+    for (const { id, name } of [...baseline, ...candidates]) {
+      if (trusted.has(id)) continue;
+      const writers = await this.writers.of(tenantId, id);
+      const programs = await this.writers.programsAmong(writers);
+      const isProgram = (actor: string) => programs.has(actor);
+      trusted.set(id, trustedOf(gate, name, writers, isProgram, stored.get(id) ?? 0));
+    }
+    const counts = ({ id }: EvidenceSession) => trusted.get(id)!.counts;
+    const own = candidates.filter(counts);
+    const others = baseline.filter((one) => counts(one) && !own.some(({ id }) => id === one.id));
+    const isBranch = typeof gate.baseline === 'object' && 'branch' in gate.baseline;
+    return { trusted, candidates: own, baseline: isBranch ? others.slice(0, 1) : others };
   }
 
   private async judge(
     tenantId: string,
-    { gate, gone, baseline, candidates, tooMany, lowerIsBetter }: Counted,
+    { gate, gone, tooMany, lowerIsBetter }: Found,
+    { baseline, candidates, trusted }: Counted,
     look: number,
     hash: ReturnType<typeof createHash>,
   ): Promise<GateVerdict> {
@@ -136,12 +168,13 @@ export class GateEvidenceService {
       ...running.map(({ name }) => `${name} has not ended yet.`),
       ...(tooMany ? [`More than ${MOST_EXPERIMENTS} experiments would count.`] : []),
       ...(candidates.length === 0 && gone.length === 0 ? ['No experiment on the dataset names the revision.'] : []),
-    ];
+      ...all.flatMap(({ id }) => trusted.get(id)!.reasons),
+    ].slice(0, MOST_REASONS);
     hash.update(JSON.stringify([gate.name, reasons, lowerIsBetter]));
     if (reasons.length > 0) return { gate: gate.name, tested: false, outcome: 'hold', reasons, criteria: [] };
     const keys = keysOf(gate);
     const labelValues = (labelled: readonly string[]) => configuredLabels(this.pool, tenantId, labelled);
-    const wanted = { keys, labelValues };
+    const wanted = { keys, labelValues, without: all.flatMap(({ id }) => trusted.get(id)!.leftOut) };
     const table = await loadScores(this.pool, tenantId, all, wanted, this.limits).catch(tooMuch);
     if (typeof table === 'string') {
       hash.update(table);

@@ -10,7 +10,7 @@ export const METHOD = 'bounds-1';
 /** Rows below which the quantiles of the test are not good enough, whatever a gate says. */
 const FEWEST = 10;
 /** Sentences of one verdict. */
-const MOST_REASONS = 100;
+export const MOST_REASONS = 100;
 /** Limits of one verdict, with those of slices. */
 const MOST_LIMITS = 300;
 

@@ -1,7 +1,7 @@
 import type { GateOutcome } from '@fairlead/contracts';
 import { EventStore, handle, type Lease, load, QueueWorker, streamName } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
-import { GateEvidenceService } from './gate-evidence.service';
+import { type Found, GateEvidenceService } from './gate-evidence.service';
 import { METHOD } from './gate-verdict';
 import { concluded, type GateJudged, judgementsModel, noteLook } from './held-revision';
 import { type HeldRevision, HeldRevisions } from './held-revisions.store';
@@ -47,12 +47,13 @@ export class GatesWorker extends QueueWorker {
       const reasons = ['The wait for evidence has ended.', ...(state.last?.reasons ?? [])];
       return this.note(held, { ...about, ...nothing, outcome: 'refuse', reasons }, state.told);
     }
-    const found = await this.evidence.find(held);
-    const stamp = JSON.stringify(
-      found.map((one) => [one.baseline, one.candidates, one.tooMany, one.lowerIsBetter, one.gone, one.examples]),
-    );
+    const found = await this.evidence.find(held, state.counted);
+    const stamp = stampOf(found);
     if (stamp === held.stamp) return 'hold';
     const look = await this.evidence.look(held, found, state.looks + 1);
+    // What was written while the log and the scores were read would count without its writer being known.
+    const isTested = look.verdicts.some(({ tested }) => tested);
+    if (isTested && stampOf(await this.evidence.find(held, state.counted)) !== stamp) return 'hold';
     const outcome = await this.note(held, { ...about, ...look, ...concluded(state, look) }, state.told);
     await this.held.saw(held, stamp);
     return outcome;
@@ -68,4 +69,13 @@ export class GatesWorker extends QueueWorker {
     const { state } = await handle(this.store, judgementsModel, stream, noteLook(look, seen), metadata);
     return state.last?.outcome ?? 'hold';
   }
+}
+
+/** Text that changes whenever the evidence may have. */
+function stampOf(found: readonly Found[]): string {
+  return JSON.stringify(
+    found.map(({ baseline, candidates, tooMany, lowerIsBetter, gone, examples }) => {
+      return [baseline, candidates, tooMany, lowerIsBetter, gone, examples];
+    }),
+  );
 }

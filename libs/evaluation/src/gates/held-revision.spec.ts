@@ -1,4 +1,5 @@
-import { given } from '@fairlead/eventing/testing';
+import { fold } from '@fairlead/eventing';
+import { given, recorded } from '@fairlead/eventing/testing';
 import { type GateJudged, judgementsModel, noteLook } from './held-revision';
 
 const look = (more: Partial<GateJudged['data']> = {}): GateJudged['data'] => ({
@@ -6,12 +7,16 @@ const look = (more: Partial<GateJudged['data']> = {}): GateJudged['data'] => ({
   ...{ verdicts: [], experiments: [] },
   ...more,
 });
+const counted = (scores_left_out: number) => ({
+  ...{ id: 'e', name: 'eval', actor: 'ci', writers: ['ci'], scores_left_out, role: 'revision' as const, gate: 'g' },
+});
 const judged = (more?: Partial<GateJudged['data']>): GateJudged => ({ type: 'GateJudged', data: look(more) });
 
 describe('a look at the evidence', () => {
   it.each<[what: string, before: GateJudged[], next: Partial<GateJudged['data']>, isNoted: boolean, seen?: number]>([
     ['the first', [], {}, true],
     ['one at the same scores', [judged()], { look: 1 }, false],
+    ['one at the same scores, of which others were left out', [judged()], { look: 1, experiments: [counted(3)] }, true],
     ['one at other scores', [judged()], { look: 2, data: 'b' }, true],
     [
       'one that another process was ahead of',
@@ -37,4 +42,16 @@ describe('a look at the evidence', () => {
       .when(noteLook(look({ look: 1, data: 'more' }), 200))
       .then(judged({ data: 'more' }));
   });
+});
+
+it('remembers every experiment of the revision that has counted', () => {
+  const other = { ...counted(0), id: 'other' };
+  const baseline = { ...counted(0), id: 'before', role: 'baseline' as const };
+  const looks = [
+    judged({ experiments: [counted(0), baseline] }),
+    judged({ experiments: [counted(3), other] }),
+    judged(),
+  ];
+  const folded = fold(judgementsModel, recorded(looks, 'gate-r'), judgementsModel.initial);
+  expect(folded.counted).toEqual([counted(0), other]);
 });

@@ -1,12 +1,17 @@
 import type { GateJudgedMessage } from '@fairlead/contracts';
-import type { DomainEvent, Model } from '@fairlead/eventing';
+import { type DomainEvent, type Model, same } from '@fairlead/eventing';
 import type { GateVerdict } from './gate-verdict';
 
-/** An experiment that counted, and the key that made it. */
+/** An experiment that counted, and who wrote it. */
 export interface CountedExperiment {
   readonly id: string;
   readonly name: string;
+  /** The key that made it. */
   readonly actor: string | null;
+  /** The keys that wrote what counted of it. */
+  readonly writers: readonly string[];
+  /** Scores that others have given, which did not count. */
+  readonly scores_left_out: number;
   readonly role: 'baseline' | 'revision';
   readonly gate: string;
 }
@@ -31,12 +36,19 @@ export interface Judgements {
   readonly looks: number;
   /** Number of events, with those that found too little to look at. */
   readonly told: number;
+  /** The experiments of the revision that have counted in any look, by gate. */
+  readonly counted: readonly CountedExperiment[];
   readonly last: (GateJudged['data'] & { readonly time: string }) | null;
 }
 
 export const judgementsModel: Model<Judgements, GateJudged> = {
-  initial: { looks: 0, told: 0, last: null },
-  evolve: ({ told }, { data, time }) => ({ looks: data.look, told: told + 1, last: { ...data, time } }),
+  initial: { looks: 0, told: 0, counted: [], last: null },
+  evolve: ({ told, counted }, { data, time }) => {
+    const isNew = ({ id, gate, role }: CountedExperiment) =>
+      role === 'revision' && !counted.some((one) => one.id === id && one.gate === gate);
+    const all = [...counted, ...data.experiments.filter(isNew)];
+    return { looks: data.look, told: told + 1, counted: all, last: { ...data, time } };
+  },
 };
 
 /** Looks in which limits are tested; after them only a person decides. */
@@ -70,7 +82,8 @@ export function noteLook(look: GateJudged['data'], seen: number): (state: Judgem
     if (told !== seen) return [];
     const isFinal = look.outcome !== 'hold';
     const isCounted = look.look > looks;
-    if (!isFinal && !isCounted && (last?.data === look.data || told >= MOST_TOLD)) return [];
+    const isSame = last?.data === look.data && same(last.experiments, look.experiments);
+    if (!isFinal && !isCounted && (isSame || told >= MOST_TOLD)) return [];
     return [{ type: 'GateJudged', data: look }];
   };
 }

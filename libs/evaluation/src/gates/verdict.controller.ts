@@ -82,6 +82,11 @@ const verdict = object('RevisionVerdict', {
         id: note(uuid(), 'Identifier of the experiment.'),
         name: note(str(), 'Name of the experiment when it was counted.'),
         actor: note(nullable(str()), 'Id of the API key that made the experiment; null when that is not known.'),
+        writers: note(
+          list(str()),
+          'Ids of the API keys that wrote what counted of it, the one that made it first; 20 at most.',
+        ),
+        scores_left_out: note(int(), 'Scores that did not count, because of the key that gave them.'),
         role: note(literal(['baseline', 'revision']), 'Side of the comparison.'),
         gate: note(str(), 'Name of the gate that it counts for.'),
       }),

@@ -109,10 +109,18 @@ export async function appendFeedback(
   }
 }
 
+/** The stream of feedback that was given before its run was known. */
+export function awaitedStream(tenantId: string, runId: string): string {
+  return streamName('awaitedFeedback', idFrom(runId, tenantId));
+}
+
 function awaited(tenantId: string, sent: SentFeedback): Appended {
   const { data } = sent;
-  const stream = streamName('awaitedFeedback', idFrom(data.run_id!, tenantId));
-  return { sent, stream, event: { type: 'FeedbackAwaited', data, id: idFrom(data.id, tenantId) } };
+  return {
+    sent,
+    stream: awaitedStream(tenantId, data.run_id!),
+    event: { type: 'FeedbackAwaited', data, id: idFrom(data.id, tenantId) },
+  };
 }
 
 async function knownPlaces({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
