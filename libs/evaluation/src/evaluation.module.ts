@@ -11,6 +11,7 @@ import { comparativeExperimentsView } from './comparative/comparative-experiment
 import { CompareController } from './compare/compare.controller';
 import { ComparisonViewController } from './view/comparison-view.controller';
 import { Comparisons } from './compare/comparisons.service';
+import { ActiveRevisions } from './gates/active-revisions.service';
 import { EvidenceWriters } from './gates/evidence-writers.service';
 import { GateEvidenceService } from './gates/gate-evidence.service';
 import { GatesWorker } from './gates/gates.worker';
@@ -72,6 +73,7 @@ export class EvaluationModule implements OnModuleInit {
         ShareQueries,
         SliceComparisons,
         Trends,
+        ActiveRevisions,
         EvidenceWriters,
         GateEvidenceService,
         GatesWorker,

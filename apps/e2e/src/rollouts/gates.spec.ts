@@ -1,4 +1,5 @@
 import { Installation } from '@fairlead/service/testing';
+import { PostgresEventStore } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
 
@@ -198,6 +199,51 @@ it('counts what trusted keys have written, says who they are, and holds when oth
   await evaluate(second, 0, dataset.name, rows, ci);
   const { json: chosen } = await saying(id, second, 'counted before');
   expect([chosen.held, chosen.outcome]).toEqual([true, 'hold']);
+});
+
+it('compares with the revision that is active when it looks, which may be another than at first', async () => {
+  const { id, first } = await gated();
+  const path = (revision: string, act: string) => `/v2/deployments/${id}/revisions/${revision}/${act}`;
+  const second = await revise(id, 2);
+  await ask('POST', path(second, 'override'), undefined, REASON);
+  await reaches(id, second, 'DEPLOYED');
+  await evaluate(second, 60);
+  const third = await revise(id, 3);
+  await saying(id, third, 'No experiment');
+  // What ends at once is taken back, while the newer one is held.
+  const store = new PostgresEventStore(installation.database.pool);
+  const data = { revision_id: first, previous_revision_id: second, reason: 'It ended.' };
+  const { json: deployment } = await ask('GET', `/v2/deployments/${id}`);
+  const metadata = { tenant: deployment.tenant_id, actor: 'system:rollouts' };
+  await store.append(`deployment-${id}`, 'any', [{ type: 'RevisionActivated', data }], metadata);
+  // As good as the second one, and much worse than the first.
+  await evaluate(third, 60);
+  await reaches(id, third, 'DEPLOY_FAILED');
+  const { json } = await verdictOf(id, third);
+  expect([json.outcome, json.gates[0].criteria[0].mean]).toEqual(['refuse', -0.4]);
+  await store.close();
+});
+
+it('needs an admin with a reason to roll back with other secrets, and holds what other commands build', async () => {
+  const { id, first } = await gated();
+  const path = `/v2/deployments/${id}`;
+  const back = (query = '', headers = {}) =>
+    ask('POST', `${path}/revisions/${first}/redeploy${query}`, undefined, headers);
+  const other = { secrets: [{ name: 'KEY', value: 'new' }] };
+  const { json: changed } = await ask('PATCH', path, other);
+  await saying(id, changed.latest_revision_id, 'No experiment');
+  const { status, json } = await back('?keep_secrets=true');
+  expect([status, json.detail]).toEqual([
+    403,
+    expect.stringMatching(/^To keep the present secrets overrides the gates /),
+  ]);
+  const { json: kept } = await back('?keep_secrets=true', REASON);
+  await reaches(id, kept.latest_revision_id, 'DEPLOYED');
+  const { json: history } = await ask('GET', `${path}/history?types=RevisionReleased`);
+  expect(history.resources).toMatchObject([{ reason: REASON['x-reason'] }]);
+  await ask('PATCH', path, { source_config: { install_command: 'npm ci' } });
+  const { json: rebuilt } = await back();
+  await saying(id, rebuilt.latest_revision_id, 'No experiment');
 });
 
 it('skips a held revision for a newer one, and rolls back to what ran without evidence', async () => {

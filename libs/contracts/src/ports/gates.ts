@@ -52,7 +52,7 @@ export interface Gate extends GateLimits {
 export interface RevisionHeldMessage {
   readonly revision_id: string;
   readonly gates: readonly Gate[];
-  /** The revision that serves meanwhile; null when none does. */
+  /** The revision that serves when the wait begins; null when none does. */
   readonly active_revision_id: string | null;
   /** ISO 8601; the end of the wait. */
   readonly until: string;

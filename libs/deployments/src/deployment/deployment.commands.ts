@@ -190,7 +190,7 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   /** Replaces the gates of a deployment. @throws InvalidDeployment, Unprocessable, Forbidden */
   async declareGates(caller: CommandContext, id: string, gates: readonly Gate[]): Promise<Changed> {
     await this.checkGates(caller, id, gates, ['body', 'gates']);
-    return this.change(caller, id, declareGates(gates, mayWeaken(caller)));
+    return this.change(caller, id, declareGates(gates, mayOverride(caller)));
   }
 
   private async checkGates({ tenantId }: Caller, id: string, gates: readonly Gate[], loc: readonly string[]) {
@@ -257,7 +257,7 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
     const revisionId = newId();
     const decide = (secrets?: readonly OfferedSecret[]) => {
       const changes = patch({ ...wanted, secrets }, revisionId, hosting);
-      return checked(gates ? afterGates(gates, mayWeaken(caller), changes) : changes);
+      return checked(gates ? afterGates(gates, mayOverride(caller), changes) : changes);
     };
     return { decide, place };
   }
@@ -315,8 +315,8 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   }
 }
 
-/** Returns whether a caller may change and remove gates: it is an admin, and says why. */
-function mayWeaken({ actor, metadata }: CommandContext): boolean {
+/** Returns whether a caller may override, change and remove gates: it is an admin, and says why. */
+export function mayOverride({ actor, metadata }: CommandContext): boolean {
   return allows(actor, 'admin') && metadata.reason !== undefined;
 }
 

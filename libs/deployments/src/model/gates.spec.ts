@@ -6,6 +6,7 @@ import { type Deployment, deploymentModel } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
 import { afterGates, declareGates, hold, override, promote, refuse } from './gates';
 import { buildPush } from './push';
+import { RanBefore } from './ran-before';
 import { interrupt, redeploy, reportRevision, type Revisions, revisionsModel, takeBack } from './revision';
 import { codehost, creation, streamOf, uuidOf } from '../testing/samples';
 
@@ -45,8 +46,15 @@ class Subject {
     this.decide(hold(id, [gate()], Date.UTC(2026, 0, 1)));
   }
 
-  deploy(id: string): void {
-    for (const status of ['DEPLOYING', 'DEPLOYED'] as const) this.decide(reportRevision(id, status, 'local'));
+  deploy(id: string, commit?: string): void {
+    this.decide(reportRevision(id, 'DEPLOYING', 'local', commit));
+    this.decide(reportRevision(id, 'DEPLOYED', 'local'));
+  }
+
+  rollBack(id: string, newest: string, more: { keepSecrets?: boolean; mayOverride?: boolean } = {}): DeploymentEvent[] {
+    const ran = new RanBefore(id);
+    ran.take(this.events);
+    return this.decide(redeploy(this.revisions.get(id)!, newest, 'any', { ...more, ran }));
   }
 
   push(id: string): void {
@@ -136,19 +144,61 @@ it('is overridden before a revision is ready, or while it is held, and not other
   expect(() => subject.decide(override(SECOND))).toThrow(`Revision ID ${SECOND} has already ended.`);
 });
 
-it('lets what ran before through as a whole, and notes a roll-back with other secrets', () => {
+/** Two revisions that ran, of the commits `one` and `two`, and gates after that. */
+function ranTwice(): void {
+  subject = new Subject();
+  subject.build(FIRST);
+  subject.deploy(FIRST, 'one');
   subject.push(SECOND);
   subject.build(SECOND);
-  subject.deploy(SECOND);
+  subject.deploy(SECOND, 'two');
   subject.decide(declareGates([gate()], false));
-  const first = () => subject.revisions.get(FIRST)!;
-  const [whole] = subject.decide(redeploy(first(), THIRD, 'any'));
-  expect(whole!.data).not.toHaveProperty('gates');
+}
+
+it('lets what ran before through as a whole', () => {
+  ranTwice();
+  expect(subject.rollBack(FIRST, THIRD)[0]!.data).not.toHaveProperty('gates');
+});
+
+it('overrides the gates of a roll-back with other secrets, for an admin with a reason', () => {
+  ranTwice();
   const secret = { name: 'KEY', sealed: { subject: 'd', sealed: 's' }, digest: 'other' };
   subject.events.push({ type: 'DeploymentPatched', data: { secrets: [secret] } });
-  const other = subject.decide(redeploy(first(), uuidOf(4), 'any', { keepSecrets: true }));
-  expect(other.map(({ type }) => type)).toContain('RevisionReleased');
-  expect(other[0]!.data).toMatchObject({ gates: [gate()] });
+  expect(() => subject.rollBack(FIRST, THIRD, { keepSecrets: true })).toThrow('needs a key with the scope admin');
+  const events = subject.rollBack(FIRST, THIRD, { keepSecrets: true, mayOverride: true });
+  expect(events.map(({ type }) => type)).toContain('RevisionReleased');
+  expect(events[0]!.data).toMatchObject({ gates: [gate()] });
+});
+
+it.each<[what: string, act: () => void]>([
+  [
+    'it was built by another command',
+    () => subject.decide(patch({ source_config: { build_command: 'make' } }, '', 'any')),
+  ],
+  [
+    'its packages were installed otherwise',
+    () => subject.decide(patch({ source_config: { install_command: 'x' } }, '', 'any')),
+  ],
+])('holds a roll-back when %s', (_, act) => {
+  ranTwice();
+  act();
+  expect(subject.rollBack(FIRST, THIRD)[0]!.data).toMatchObject({ gates: [gate()] });
+});
+
+it('holds a roll-back to a branch whose commit is not known, or whose commands changed while it was built', () => {
+  const commandAfter = (status: 'BUILDING' | 'DEPLOYED', commit?: string) => {
+    subject = new Subject();
+    for (const at of ['AWAITING_BUILD', 'BUILDING'] as const) subject.decide(reportRevision(FIRST, at));
+    const change = () => subject.decide(patch({ source_config: { build_command: 'make' } }, '', 'any'));
+    if (status === 'BUILDING') change();
+    subject.decide(reportRevision(FIRST, 'AWAITING_DEPLOY'));
+    subject.deploy(FIRST, commit);
+    subject.decide(declareGates([gate()], false));
+    return subject.rollBack(FIRST, SECOND)[0]!.data;
+  };
+  expect(commandAfter('BUILDING', 'one')).toHaveProperty('gates');
+  expect(commandAfter('DEPLOYED')).toHaveProperty('gates');
+  expect(commandAfter('DEPLOYED', 'one')).not.toHaveProperty('gates');
 });
 
 it('holds a revision again whose earlier one never ran', () => {
@@ -156,7 +206,7 @@ it('holds a revision again whose earlier one never ran', () => {
   subject.push(SECOND);
   subject.build(SECOND);
   subject.decide(refuse(SECOND, ['It is worse.']));
-  const [created] = subject.decide(redeploy(subject.revisions.get(SECOND)!, THIRD, 'any'));
+  const [created] = subject.rollBack(SECOND, THIRD);
   expect(created!.data).toMatchObject({ gates: [gate()] });
 });
 
@@ -200,18 +250,20 @@ const ACTS: readonly Act[] = [
     const push = { repo_url: '', ref: 'main', repo_commit_sha: newest, deployments: [uuidOf(1)] };
     one.decide(buildPush({ ...push, ref: one.state.source_revision_config.repo_ref ?? '' }, newest));
   },
-  (one, id, newest) => one.decide(redeploy(one.revisions.get(id)!, newest, 'any')),
+  (one, id, newest) => one.rollBack(id, newest),
   (one, id, newest) => {
-    one.decide(redeploy(one.revisions.get(id)!, newest, 'any', { keepSecrets: true }));
+    one.rollBack(id, newest, { keepSecrets: true, mayOverride: true });
     one.build(newest);
-    one.deploy(newest);
+    one.deploy(newest, id);
   },
   (one, id, newest) => {
     one.decide(patch({ secrets: [{ name: 'KEY', sealed: { subject: 'd', sealed: id }, digest: id }] }, newest, 'any'));
   },
+  (one, id, newest) => one.rollBack(id, newest, { keepSecrets: true }),
+  (one, id) => one.decide(patch({ source_config: { install_command: id } }, '', 'any')),
   (one, id) => one.decide(hold(id, [gate()], 0)),
   (one, id) => one.build(id),
-  (one, id) => one.deploy(id),
+  (one, id) => one.deploy(id, id),
   (one, id) => one.decide(interrupt(id)),
   (one, id) => {
     one.decide(promote(id));
@@ -261,13 +313,19 @@ it('has no path to the active revision without a verdict, a recorded override or
 /** Follows the events alone, without the model. @throws Error for a revision that became active without leave */
 function check(events: readonly DeploymentEvent[], reached: Map<string, number>): void {
   let gates: readonly Gate[] = [];
+  let command: string | undefined;
+  const commands = new Map<string, string | undefined>();
   const leave = new Map<string, string>();
   const ran = new Set<string>();
   for (const { type, data } of events) {
     if (type === 'GatesDeclared') gates = data.gates;
+    if (type === 'DeploymentPatched') command = data.source_config?.install_command ?? command;
     if (type === 'RevisionCreated') {
+      commands.set(data.revision_id, command);
+      const { redeployed_from: from = '' } = data;
       if (gates.length === 0) leave.set(data.revision_id, 'no gate');
-      else if (!data.gates && ran.has(data.redeployed_from ?? '')) leave.set(data.revision_id, 'ran before');
+      else if (!data.gates && ran.has(from) && commands.get(from) === command)
+        leave.set(data.revision_id, 'ran before');
     }
     if (type === 'RevisionReleased') leave.set(data.revision_id, data.by);
     if (type === 'RevisionActivated' && data.reason === undefined) {

@@ -1,7 +1,9 @@
 import { type Model, type Recorded, same } from '@fairlead/eventing';
+import { Forbidden } from '@fairlead/schema';
 import { checkChangeable, type Deployment, type DeploymentState, snapshotOf } from './deployment';
 import type { DeploymentEvent, Secret, Snapshot } from './deployment-events';
 import { InvalidDeployment } from './deployment.errors';
+import type { RanBefore } from './ran-before';
 import { CommitUnknown, RevisionEnded, RevisionHeldByGates, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning, type RevisionStatus } from '@fairlead/contracts';
 import { resolveCommit } from './push';
@@ -36,6 +38,9 @@ export const revisionsModel: Model<Revisions, DeploymentEvent> = {
   },
 };
 
+const KEEPING_OVERRIDES =
+  'To keep the present secrets overrides the gates of the deployment: it needs a key with the scope admin, and a reason in x-reason.';
+
 function withCommit(
   revisions: Revisions,
   { revision_id, repo_commit_sha }: { readonly revision_id: string; readonly repo_commit_sha: string },
@@ -49,20 +54,32 @@ function withCommit(
 
 /** Choices of who deploys an earlier revision again. */
 export interface Redeploying {
-  /** It runs with the present secrets and references. */
+  /** True: it runs with the present secrets and references. */
   readonly keepSecrets?: boolean;
-  /** Pushes go on to be built, but for those of the commit of the latest revision. */
+  /** True: pushes go on to be built, but for those of the commit of the latest revision. */
   readonly skipCommit?: boolean;
+}
+
+interface RollBack extends Redeploying {
+  /** The life of the earlier revision; without it, that has not been active. */
+  readonly ran?: RanBefore;
+  /** True when the caller may override gates. */
+  readonly mayOverride?: boolean;
 }
 
 /**
  * A new revision from the whole snapshot of an earlier one. When that is not the latest, it is a roll-back: a push
- * would undo it, so building pushes is paused, or the commit that is left behind is skipped.
+ * would undo it, so building pushes is paused, or the commit that is left behind is skipped. Gates do not hold what was
+ * active before as a whole, and with other secrets they are overridden.
  * @throws InvalidDeployment when the installation no longer offers its source, or it names what cannot be run;
- * DeploymentBeingDeleted.
+ * Forbidden, DeploymentBeingDeleted.
  */
-export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting, choices: Redeploying = {}) {
-  const { keepSecrets = false, skipCommit = false } = choices;
+export function redeploy(
+  earlier: Revision,
+  revisionId: string,
+  hosting: Hosting,
+  { keepSecrets = false, skipCommit = false, ran, mayOverride = false }: RollBack = {},
+) {
   return (state: Deployment): DeploymentEvent[] => {
     checkChangeable(state);
     checkAvailable(earlier.source, hosting);
@@ -71,11 +88,13 @@ export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting
     const { secrets, secret_references } = keepSecrets ? snapshotOf(state) : earlier;
     const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
     const ids = { revision_id: revisionId, deployment_id: state.id, redeployed_from: earlier.id };
-    // What ran before with all that it had needs no evidence again.
-    const hasRun = earlier.status === 'DEPLOYED';
+    // What ran before with all that it had needs no evidence again. A branch alone may stand for another commit by now.
+    const isPinned = source !== 'codehost' || source_revision_config.repo_commit_sha !== undefined;
+    const hasRun = isPinned && (ran?.isWith(state) ?? false);
     const isWhole = same(secrets, earlier.secrets) && same(secret_references, earlier.secret_references);
     const created = createRevision(state, { ...ids, ...snapshot }, hasRun && isWhole);
     if (hasRun && !isWhole && state.gates) {
+      if (!mayOverride) throw new Forbidden(KEEPING_OVERRIDES);
       created.push({ type: 'RevisionReleased', data: { revision_id: revisionId, by: 'roll back' } });
     }
     if (skipCommit) return [...created, skipCommitOf(state, earlier)];

@@ -130,7 +130,7 @@ export class RevisionsController implements OnModuleDestroy {
   @Describe({
     summary: 'Roll back to a revision',
     description:
-      'Makes a new revision from the whole of an earlier one, and answers the deployment. The header `Warning` names secrets that are newer than the earlier revision.',
+      'Makes a new revision from the whole of an earlier one, and answers the deployment. The header `Warning` names secrets that are newer than the earlier revision. Gates do not hold what was active before with all that it has; with `keep_secrets` it overrides them, which takes the scope `admin` and a reason in `x-reason`.',
     takes: ['If-Match', 'x-reason'],
     gives: ['ETag', 'x-dry-run', 'Warning'],
   })

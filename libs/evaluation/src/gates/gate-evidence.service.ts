@@ -18,6 +18,7 @@ import {
   sessionsOfRevision,
   storedScores,
 } from './gate-evidence.queries';
+import { ActiveRevisions } from './active-revisions.service';
 import { EvidenceWriters } from './evidence-writers.service';
 import { slicesOf } from './gate-slices.queries';
 import { type GateVerdict, judgeGate, MOST_REASONS, type SliceRows } from './gate-verdict';
@@ -54,14 +55,17 @@ export class GateEvidenceService {
     private readonly pool: Pool,
     private readonly writers: EvidenceWriters,
     private readonly limits: ExperimentLimits,
+    private readonly active: ActiveRevisions,
   ) {}
 
   /** The experiments that may count now for each gate. `before`: those that counted in earlier looks. */
   async find(held: HeldRevision, before: readonly CountedExperiment[]): Promise<Found[]> {
+    const active = await this.active.of(held.deployment_id);
     return Promise.all(
       held.gates.map((gate) =>
         this.found(
           held,
+          active,
           gate,
           before.filter((one) => one.gate === gate.name),
         ),
@@ -115,12 +119,13 @@ export class GateEvidenceService {
 
   private async found(
     { tenant_id: tenantId, ...held }: HeldRevision,
+    active: string | null,
     gate: Gate,
     before: readonly CountedExperiment[],
   ): Promise<Found> {
     const place = { tenantId, datasetId: gate.dataset_id, maxAge: gate.max_age_days };
     const [baseline, candidates, gone, left] = await Promise.all([
-      sessionsOfBaseline(this.pool, place, gate.baseline, held.active_revision_id, held.revision_id),
+      sessionsOfBaseline(this.pool, place, gate.baseline, active, held.revision_id),
       sessionsOfRevision(this.pool, place, held.revision_id),
       goneOf(this.pool, tenantId, gate),
       leftOf(this.pool, place, held.revision_id, before),

@@ -13,7 +13,6 @@ export interface HeldRevision {
   readonly tenant_id: string;
   readonly deployment_id: string;
   readonly gates: readonly Gate[];
-  readonly active_revision_id: string | null;
   readonly until: string;
   /** Stamps of the experiments at the last look. */
   readonly stamp: string;
