@@ -435,6 +435,32 @@ describe('Deployments', () => {
     expect(await fairlead('deployments open from-folder')).toMatchObject({ code: 0, out: 'https://agent.example\n' });
   });
 
+  it('come from a folder with gates that hold them', async () => {
+    mkdirSync(join(cli.folder, 'gated'));
+    cli.file('gated/agent.py', 'print()');
+    const { id } = await cli.json<{ id: string }>(['datasets', 'create', '--name', 'gated questions']);
+    const gate = { name: 'questions', dataset_id: id, keys: { correct: { min_mean: 0.9 } } };
+    cli.file('gates.json', JSON.stringify([gate]));
+    const deploy = (...more: string[]) => cli.run(['deploy', 'gated', ...more]);
+    expect(await deploy('--gates', 'gates.json')).toMatchObject({
+      code: 7,
+      err: expect.stringMatching(/is held by its gates: .*No experiment on the dataset names the revision\./s),
+    });
+    // Without the option they stay.
+    expect((await deploy()).code).toBe(7);
+    cli.file('none.json', JSON.stringify({ gates: [] }));
+    expect(await deploy('--gates', 'none.json')).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('scope admin'),
+    });
+    expect((await deploy('--gates', 'none.json', '--reason', 'a trial')).code).toBe(0);
+    cli.file('wrong.json', JSON.stringify([{ ...gate, dataset: id }]));
+    expect(await deploy('--gates', 'wrong.json')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('wrong.json: there is no member gates.dataset.'),
+    });
+  });
+
   it('come from a folder whose files are listed before anything is sent', async () => {
     mkdirSync(join(cli.folder, 'unsent'));
     cli.file('unsent/agent.py', 'print()');

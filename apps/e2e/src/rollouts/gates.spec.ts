@@ -1,4 +1,4 @@
-import { Installation } from '@fairlead/service/testing';
+import { Installation, startApart } from '@fairlead/service/testing';
 import { PostgresEventStore } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
@@ -338,4 +338,33 @@ it('takes fewer gates only with a reason, and refuses what it does not understan
   ]);
   expect((await ask('PUT', path, { gates: [{ ...json.gates[0], max_drop: 1 }] })).status).toBe(422);
   expect((await ask('PUT', path, { gates: [] }, REASON)).json).toEqual({ gates: [] });
+});
+
+describe('With a process for each service', () => {
+  let together: Installation;
+
+  beforeAll(async () => {
+    together = installation;
+    dataset = undefined!;
+    installation = await Installation.start({}, startApart);
+  });
+  afterAll(async () => {
+    await installation.stop();
+    installation = together;
+  });
+
+  it('a revision is held, refused when it is worse, and deployed when it is not', async () => {
+    const { id, first } = await gated();
+    const second = await revise(id, 2);
+    await saying(id, second, 'No experiment on the dataset names the revision.');
+    await evaluate(second, 60);
+    await reaches(id, second, 'DEPLOY_FAILED');
+    const { json: deployment } = await ask('GET', `/v2/deployments/${id}?include=gates`);
+    expect([deployment.active_revision_id, deployment.source_config.gates]).toMatchObject([first, [{ min_rows: 30 }]]);
+    const third = await revise(id, 3);
+    await saying(id, third, 'No experiment on the dataset names the revision.');
+    await evaluate(third, 8);
+    await reaches(id, third, 'DEPLOYED');
+    expect((await verdictOf(id, third)).json).toMatchObject({ held: false, outcome: 'promote', look: 1 });
+  });
 });
