@@ -51,7 +51,7 @@ export function RunStatus({ of }: { of: TraceLine['status'] }) {
 
 interface PreviewProps {
   readonly json: string | null;
-  /** What was said last, where it is a conversation. */
+  /** The last turn, where it is a conversation. */
   readonly turn?: TraceLine['inputs_turn'];
   readonly role?: string;
 }
