@@ -132,7 +132,7 @@ async function specials(
   await service.resolvedCommit(built.id, built.latest_revision_id);
   const revision = built.latest_revision_id;
   const control = [{ ids: { deployment_id: controlled.id } }];
-  const held = await heldRevision(service, key, ids, second);
+  const held = await heldRevision(service, key);
   const sources = [{ ids: await comparedSources(service, key) }];
   const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
   const signed = new URL(upload_url);
@@ -317,26 +317,25 @@ async function specials(
   };
 }
 
-/** A revision that gates hold, each with another kind of baseline. */
-async function heldRevision(service: RouteService, key: string, { dataset_id }: Ids, second: string): Promise<Ids> {
+/** A revision that gates hold, each with another kind of baseline, and that has evidence of one row. */
+async function heldRevision(service: RouteService, key: string): Promise<Ids> {
   type Made = { id: string; latest_revision_id: string };
-  const image = (tag: number) => ({ source_revision_config: { image_uri: `registry.example/held:${tag}` } });
-  const made = await service.ask<Made>('POST', '/v2/deployments', key, { ...newDeployment('held'), ...image(1) });
-  const { id } = made;
-  // Earlier, the second revision would replace one that has not begun on some days, and one that has on others.
-  await askUntil(async () => {
-    const path = `/v2/deployments/${id}/revisions/${made.latest_revision_id}`;
-    const { status } = await service.ask<{ status: string }>('GET', path, key);
-    return ['DEPLOYING', 'DEPLOYED'].includes(status) ? status : undefined;
-  });
-  const baselines = ['active', { experiment_id: second }, { branch: 'main' }];
-  const gates = baselines.map((baseline, index) => newGate(`gate ${index}`, dataset_id!, baseline));
-  await service.ask('PUT', `/v2/deployments/${id}/gates`, key, { gates });
-  const patched = await service.ask<Made>('PATCH', `/v2/deployments/${id}`, key, image(2));
-  const revision_id = patched.latest_revision_id;
+  type Uploaded = { dataset: { id: string }; experiment: { id: string } };
+  const evaluate = (name: string, more: object = {}) =>
+    service.ask<Uploaded>('POST', '/api/v1/datasets/upload-experiment', key, { ...upload(name), ...more });
+  const { dataset, experiment } = await evaluate('held questions');
+  const baselines = ['active', { experiment_id: experiment.id }, { branch: 'main' }];
+  const slices = [{ by: 'inputs.question', keys: { correct: { min_mean: 0.5 } } }];
+  const gates = baselines.map((baseline, index) => ({
+    ...newGate(`gate ${index}`, dataset.id, baseline),
+    ...{ slices, max_age_days: 3650 },
+  }));
+  const wanted = { ...newDeployment('held'), source_config: { gates } };
+  const { id, latest_revision_id: revision_id } = await service.ask<Made>('POST', '/v2/deployments', key, wanted);
+  await evaluate('held answers', { dataset_name: 'held questions', experiment_metadata: { revision_id } });
   await askUntil(async () => {
     const { status, text } = await service.send('GET', `/v2/deployments/${id}/revisions/${revision_id}/verdict`, key);
-    return status === 200 && !text.includes('"looked_at":null') ? status : undefined;
+    return status === 200 && text.includes('of 30 rows are there') ? status : undefined;
   });
   return { deployment_id: id, revision_id };
 }
