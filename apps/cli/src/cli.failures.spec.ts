@@ -313,9 +313,13 @@ describe('Waiting for a rollout', () => {
   ])('ends with 7 when gates hold the revision: %s', async (_, words) => {
     rollout('AWAITING_DEPLOY');
     const { answer } = double;
+    const looks = [
+      { held: true, looked_at: null, reasons: ['Nothing has been looked at yet.'] },
+      { held: true, looked_at: '2026-01-01T12:00:00Z', reasons: ['g: Too few rows.'] },
+    ];
     double.answer = (request, response) => {
       const { url = '' } = request;
-      if (url.endsWith('/verdict')) json(response, 200, { held: true, reasons: ['g: Too few rows.'] });
+      if (url.endsWith('/verdict')) json(response, 200, looks.length > 1 ? looks.shift() : looks[0]);
       else if (url.includes('logs')) json(response, 200, { logs: [], next_offset: null });
       else if (url.endsWith(`/revisions/${REVISION}`)) json(response, 200, { id: REVISION, status: 'AWAITING_DEPLOY' });
       else answer(request, response);

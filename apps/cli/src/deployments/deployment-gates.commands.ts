@@ -28,6 +28,8 @@ interface Criterion {
 
 interface Verdict {
   readonly held: boolean;
+  /** When the gates were last judged; null until then. */
+  readonly looked_at: string | null;
   readonly until: string | null;
   readonly outcome: string;
   readonly reasons: readonly string[];
@@ -128,14 +130,17 @@ export function gatesIn(file: string): readonly unknown[] {
   return body.gates;
 }
 
-/** Ends the command when gates hold a revision; `path` is its path. @throws Failure with the exit code 7 */
+/**
+ * Ends the command when gates hold a revision and say why, which takes them a moment; `path` is its path.
+ * @throws Failure with the exit code 7
+ */
 export async function checkHeld(api: Api, path: string): Promise<void> {
   const verdict = await api.get<Verdict>(`${path}/verdict`).catch((error: unknown) => {
     // Nothing holds it, or the server is of a version without gates.
     if (error instanceof Refusal && error.status === 404) return undefined;
     throw error;
   });
-  if (!verdict?.held) return;
+  if (!verdict?.held || verdict.looked_at === null) return;
   const reasons = clean(verdict.reasons.join(' '));
   throw new Failure(`Revision ${path.split('/').at(-1)} is held by its gates: ${reasons}`, EXIT.held);
 }
