@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { SCOPES } from '@fairlead/api';
 import { Installation, startByDefault } from '@fairlead/service/testing';
 
 const ROOT = resolve(__dirname, '../../../..');
@@ -11,39 +12,75 @@ const MARK = '-- end of block --';
 const RUN_MS = 900_000;
 /** A usual run carries out each page once; `npm run test:faults` does it twice on one installation. */
 const TIMES = process.env.FAIRLEAD_FAULTS === 'full' ? ['first', 'second'] : ['first'];
+const SETTINGS = { OUTBOUND_ALLOW: '127.0.0.1' };
 const SHELVES = ['start', 'guides', 'reference', 'explained'];
 const pages = [
   'README.md',
   ...SHELVES.flatMap((shelf) => readdirSync(join(ROOT, 'docs', shelf)).map((name) => `docs/${shelf}/${name}`)),
 ].filter((page) => page.endsWith('.md') && blocksOf(page).length > 0);
 
-let installation: Installation;
+/**
+ * Pages that need an installation of their own. Every other one has a workspace of an installation that they share and
+ * that records deployments, which is also what `npm start` does where there are several workspaces.
+ */
+const ALONE: Readonly<Record<string, string>> = {
+  'README.md': 'its deployments run on this machine, for which there can be one workspace only',
+  'docs/start/first-ten-minutes.md': 'the deployment of the demo runs on this machine',
+  'docs/start/troubleshooting.md': 'it shows the key of the installation and lists what is parked',
+  'docs/guides/events.md': 'it lists what is parked in the installation',
+  'docs/guides/keys-and-tenants.md': 'it creates workspaces and suspends one',
+  'docs/reference/cli.md': 'it shows the key of the installation',
+};
+
+/** The installation that pages share, once one of them has been tried. */
+let shared: Promise<Installation> | undefined;
+let alone: Installation | undefined;
+/** Address of the installation of the page. */
+let url: string;
+/** Where the reader of the page started the service. */
 let folder: string;
 
-/** Starts the service as its reader does: with `npm start`, or with the executor that the page names. */
+/** Gives a page what its reader has: a service that runs, and its key in the folder where it was started. */
 async function startFor(page: string): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-docs-'));
-  // A reader is given a key, in the folder where the service was started.
-  const settings = { FAIRLEAD_DATA_DIR: join(folder, '.fairlead'), FAIRLEAD_API_KEY: undefined };
-  const isRecorded = readFileSync(join(ROOT, page), 'utf8').includes('`EXECUTOR=record npm start`');
-  const started = { ...settings, ...(isRecorded && { EXECUTOR: 'record' }), OUTBOUND_ALLOW: '127.0.0.1' };
-  installation = await Installation.start(started, startByDefault);
+  const data = join(folder, '.fairlead');
+  if (page in ALONE) {
+    const isRecorded = readFileSync(join(ROOT, page), 'utf8').includes('`EXECUTOR=record npm start`');
+    const own = { FAIRLEAD_DATA_DIR: data, FAIRLEAD_API_KEY: undefined, ...(isRecorded && { EXECUTOR: 'record' }) };
+    alone = await Installation.start({ ...own, ...SETTINGS }, startByDefault);
+    url = alone.url;
+  } else {
+    const installation = await (shared ??= Installation.start({ EXECUTOR: 'record', ...SETTINGS }, startByDefault));
+    mkdirSync(data);
+    writeFileSync(join(data, 'api-key'), await keyOfWorkspace(installation, page));
+    url = installation.url;
+  }
   symlinkSync(join(ROOT, 'docs'), join(folder, 'docs'));
   mkdirSync(join(folder, 'home'));
   putOnPath('fairlead', `node -r ${ROOT}/tools/test/typescript.cjs ${ROOT}/apps/cli/src/main.ts`);
   putOnPath('npx', '');
 }
+
+/** Creates a workspace, and returns a key of it that may do everything there. */
+async function keyOfWorkspace(installation: Installation, display_name: string): Promise<string> {
+  const { id } = await installation.ask('POST', '/api/v1/workspaces', { display_name });
+  const draft = { description: display_name, scopes: SCOPES };
+  return (await installation.ask('POST', '/api/v1/api-key', draft, { 'x-tenant-id': id })).key;
+}
+
 afterEach(async () => {
-  await installation.stop();
+  await alone?.stop();
+  alone = undefined;
   rmSync(folder, { recursive: true, force: true });
 });
+afterAll(async () => (await shared)?.stop());
 
 it.each(pages)(
   'every command of %s works, and again where that is tried, and leaves no files where the service was started',
   async (page) => {
     await startFor(page);
     const blocks = blocksOf(page);
-    const atHand = (text: string) => text.replaceAll('http://127.0.0.1:4600', installation.url);
+    const atHand = (text: string) => text.replaceAll('http://127.0.0.1:4600', url);
     const script = atHand(commandsOf(page));
     const before = readdirSync(folder);
     for (const time of TIMES) {
@@ -111,8 +148,7 @@ function bash(script: string): Promise<Ended> {
   return new Promise((settle) => {
     const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
     // Where the command line looks for a server by itself.
-    const FAIRLEAD_URL = installation.url;
-    const env = { ...process.env, PATH, FAIRLEAD_URL, HOME: join(folder, 'home'), BASH_XTRACEFD: '9' };
+    const env = { ...process.env, PATH, FAIRLEAD_URL: url, HOME: join(folder, 'home'), BASH_XTRACEFD: '9' };
     const child = execFile(
       'bash',
       // The commands themselves go another way than what they print.
