@@ -2,10 +2,10 @@ import { identifier } from './chance';
 import type { Trace } from './runs';
 import type { Parts, Service } from './service';
 
-/** Traces of one request. */
-const TRACES = 60;
+/** Traces of one request: a slow server answers it long before the time limit of a request. */
+const TRACES = 20;
 /** Requests that are under way at a time. */
-const AT_ONCE = 3;
+const AT_ONCE = 2;
 
 /** Sends traces into a session. What the service has already is not stored again. */
 export async function sendTraces(
