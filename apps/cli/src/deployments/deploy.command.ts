@@ -169,7 +169,8 @@ async function released(
   gates: readonly unknown[] | undefined,
 ): Promise<number | void> {
   const { api, out } = context;
-  const source_config = { install_command, build_command, gates };
+  const given = [install_command, build_command, gates].some((value) => value !== undefined);
+  const source_config = given ? { install_command, build_command, gates } : undefined;
   const body = JSON.stringify({ revision_source: 'internal_source', source_config, source_revision_config });
   const path = `${ALL}/${id}`;
   const answer = await api.command({ method: 'PATCH', path, body, headers: reasonHeader(reason) });

@@ -60,6 +60,6 @@ export const upcasters = upcastersOf(ROWS);
 export const storedTypes = {
   GatedRevisionCreated: {
     type: 'RevisionCreated',
-    isFor: (data: unknown) => (data as Partial<RevisionCreatedMessage>).gates !== undefined,
+    isFor: (data: unknown) => (data as Partial<RevisionCreatedMessage> | null)?.gates !== undefined,
   },
 } satisfies Readonly<Record<string, { readonly type: EventType; readonly isFor: (data: unknown) => boolean }>>;

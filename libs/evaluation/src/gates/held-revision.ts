@@ -56,18 +56,22 @@ const MOST_LOOKS = 20;
 /** Events of one revision. */
 const MOST_TOLD = 200;
 
-/** The members of an event that follow from what the look after `state` has found. */
+/** The members of an event that follow from what the look after `state` has found. The same scores use up no look. */
 export function concluded(
   { looks, last }: Judgements,
   { verdicts, data }: Look,
-): Pick<GateJudged['data'], 'look' | 'outcome' | 'reasons'> {
+): Pick<GateJudged['data'], 'look' | 'outcome' | 'reasons' | 'verdicts'> {
+  if (data === last?.data) {
+    return { look: last.look, outcome: last.outcome, reasons: last.reasons, verdicts: last.verdicts };
+  }
   const tested = verdicts.some((one) => one.tested);
   const usedUp = tested && looks >= MOST_LOOKS;
-  const isCounted = tested && data !== last?.data && !usedUp;
+  const isCounted = tested && !usedUp;
   const outcomes = verdicts.map(({ outcome }) => outcome);
   const decided = outcomes.includes('refuse') ? 'refuse' : outcomes.includes('hold') ? 'hold' : 'promote';
   const reasons = verdicts.flatMap((one) => one.reasons.map((reason) => `${one.gate}: ${reason}`));
   return {
+    verdicts,
     look: looks + Number(isCounted),
     outcome: usedUp ? 'hold' : decided,
     reasons: usedUp ? [`There were ${MOST_LOOKS} looks: only a person can let it through.`] : reasons,

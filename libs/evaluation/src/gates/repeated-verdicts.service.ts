@@ -36,10 +36,12 @@ export class RepeatedVerdicts {
     );
     const gone = experiments.filter(({ id }) => !present.has(id));
     if (gone.length > 0) return impossible(`The experiment ${gone[0]!.name} (${gone[0]!.id}) is gone.`);
-    const before = fold(judgementsModel, looks.slice(0, -1));
+    // Looks at the same scores say what the first of them has found.
+    const same = looks.findLastIndex((look) => look.data.data !== data);
+    const before = fold(judgementsModel, looks.slice(0, same + 1));
     const look = await this.evidence.look({ tenant_id: tenantId }, found, before.looks + 1);
     if (look.data !== data) return impossible(`The scores have changed: their hash is ${look.data} now.`);
-    return { repeated: { ...concluded(before, look), verdicts: look.verdicts }, reason: null };
+    return { repeated: concluded(before, look), reason: null };
   }
 
   private async gatesOf(deploymentId: string, revisionId: string): Promise<RevisionHeldMessage['gates'] | undefined> {
