@@ -50,9 +50,11 @@ export class Successes {
   /** Makes what the requests need. `hasCommands`: the executor, which must be one of this process, answers commands. */
   static async prepare(service: RouteService, hasCommands = true): Promise<Successes> {
     const key = await service.newTenant('tenant');
+    // First, because the revisions of the other deployments take all places of rollouts and keep them.
+    const held = await heldRevision(service, key);
     const things = await fillTenant(service, key, 'kept');
     const spare = await fillTenant(service, key, 'spare');
-    return new Successes(service, key, things, await specials(service, key, things, spare, hasCommands));
+    return new Successes(service, key, things, await specials(service, key, things, { spare, held }, hasCommands));
   }
 
   /** Requests to send to a route. @throws Error when a path parameter is not known */
@@ -97,7 +99,7 @@ async function specials(
   service: RouteService,
   key: string,
   { ids, pendingState }: Things,
-  spare: Things,
+  { spare, held }: { readonly spare: Things; readonly held: Ids },
   hasCommands: boolean,
 ): Promise<Record<string, readonly Special[]>> {
   const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
@@ -132,7 +134,6 @@ async function specials(
   await service.resolvedCommit(built.id, built.latest_revision_id);
   const revision = built.latest_revision_id;
   const control = [{ ids: { deployment_id: controlled.id } }];
-  const held = await heldRevision(service, key);
   const sources = [{ ids: await comparedSources(service, key) }];
   const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
   const signed = new URL(upload_url);
