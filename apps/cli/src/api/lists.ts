@@ -75,7 +75,9 @@ function pageOf<T>({ text, headers }: Answer): ListPage<T> {
     const told = headers['x-pagination-total'];
     return { items: value, json: text.trim(), total: told === undefined ? undefined : Number(told) };
   }
-  const items = (value.resources ?? value.items ?? value.runs ?? value.data ?? []) as T[];
+  const known = value.resources ?? value.items ?? value.runs ?? value.data;
+  // Others name their list after what is in it, such as `traces`.
+  const items = (known ?? Object.values(value).find(Array.isArray) ?? []) as T[];
   const { cursor, next_cursor, after, cursors } = value as Record<string, string | null> & {
     cursors?: { next: string | null };
   };

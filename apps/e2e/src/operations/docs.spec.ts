@@ -8,6 +8,8 @@ import { Installation, startByDefault } from '@fairlead/service/testing';
 const ROOT = resolve(__dirname, '../../../..');
 /** Ends what a block printed. */
 const MARK = '-- end of block --';
+/** Keeps letters apart from what follows them. */
+const APART = '\u0001';
 /** A page may start the command line fifty times, each time from its sources. */
 const RUN_MS = 900_000;
 /** A usual run carries out each page once; `npm run test:faults` does it twice on one installation. */
@@ -114,16 +116,18 @@ function commandsOf(page: string): string {
 
 /**
  * Pattern of a shown output in the printed one, both without white space, since a terminal breaks lines elsewhere: `…`,
- * with the letters before it, stands for anything; a time and an id for any other.
+ * with the letters before it, stands for anything, but for a text between two of them; a time and an id for any other.
  */
 function asShown(output: string): RegExp {
-  const escaped = withoutSpace(output).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const kept = output.replaceAll(/^…(.+)…$/gm, `…$1${APART}…`);
+  const escaped = withoutSpace(kept).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   const patterns = [
     [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\\\.\d+)?Z/g, '[\\d:.TZ-]+'],
     [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '[0-9a-f-]{36}'],
     [/[\w-]*…/g, '[^]*?'],
   ] as const;
-  return new RegExp(patterns.reduce((text, [shown, pattern]) => text.replaceAll(shown, pattern), escaped));
+  const whole = patterns.reduce((text, [shown, pattern]) => text.replaceAll(shown, pattern), escaped);
+  return new RegExp(whole.replaceAll(APART, ''));
 }
 
 function withoutSpace(text: string): string {
