@@ -119,7 +119,7 @@ function commandsOf(page: string): string {
  * with the letters before it, stands for anything, but for a text between two of them; a time and an id for any other.
  */
 function asShown(output: string): RegExp {
-  const kept = output.replaceAll(/^…(.+)…$/gm, `…$1${APART}…`);
+  const kept = output.replaceAll(/^….+…$/gm, (line) => line.replaceAll('…', `${APART}…`));
   const escaped = withoutSpace(kept).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   const patterns = [
     [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\\\.\d+)?Z/g, '[\\d:.TZ-]+'],
