@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { Controller, Delete, Get, HttpCode, Module, Patch } from '@nestjs/common';
-import { chromium } from 'playwright-core';
 import { Answers, Area, Body, Describe, openApi, Path, Query, ReferenceController, routes, Scope } from '@fairlead/api';
 import { type Infer, int, list, note, nullable, object, optional, secret, str, uuid } from '@fairlead/schema';
+import { inBrowser, startBrowser } from './testing/browser';
 import { type SampleServer, startSample } from './testing/sample-server';
 import { Components } from '@fairlead/api';
 
@@ -258,33 +257,29 @@ describe('The reference', () => {
   });
 });
 
-const CHROMIUM = '/usr/bin/chromium';
-const installed = existsSync(CHROMIUM);
-const inBrowser = installed ? it : it.skip;
-const reason = installed ? '' : ` (skipped: there is no ${CHROMIUM})`;
-
-inBrowser(`shows the operations in a browser, tries one out, and asks nobody else${reason}`, async () => {
-  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: 120_000 });
-  try {
-    const page = await browser.newPage();
-    page.setDefaultTimeout(120_000);
-    const complaints: string[] = [];
-    const elsewhere: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-    page.on('pageerror', ({ message }) => complaints.push(message));
-    page.on('request', (request) => {
-      if (!request.url().startsWith(server.url) && !request.url().startsWith('data:')) elsewhere.push(request.url());
-    });
-    await page.goto(`${server.url}/docs`);
-    await page.click('text=Service');
-    await page.click('#operations-Service-thingsLook button.opblock-summary-control');
-    await page.click('#operations-Service-thingsLook .try-out__btn');
-    await page.click('#operations-Service-thingsLook .execute');
-    await page.waitForSelector('#operations-Service-thingsLook .live-responses-table .response-col_status');
-    expect(await page.textContent('#operations-Service-thingsLook .live-responses-table')).toContain('fine');
-    expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
-  } finally {
-    await browser.close();
-  }
+inBrowser('a browser', () => {
+  it('shows the operations, tries one out, and asks nobody else', async () => {
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(120_000);
+      const complaints: string[] = [];
+      const elsewhere: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      page.on('pageerror', ({ message }) => complaints.push(message));
+      page.on('request', (request) => {
+        if (!request.url().startsWith(server.url) && !request.url().startsWith('data:')) elsewhere.push(request.url());
+      });
+      await page.goto(`${server.url}/docs`);
+      await page.click('text=Service');
+      await page.click('#operations-Service-thingsLook button.opblock-summary-control');
+      await page.click('#operations-Service-thingsLook .try-out__btn');
+      await page.click('#operations-Service-thingsLook .execute');
+      await page.waitForSelector('#operations-Service-thingsLook .live-responses-table .response-col_status');
+      expect(await page.textContent('#operations-Service-thingsLook .live-responses-table')).toContain('fine');
+      expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
+    } finally {
+      await browser.close();
+    }
+  });
 });

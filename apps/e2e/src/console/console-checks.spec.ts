@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import { Canaries } from '../testing/console/canaries';
-import { appears, ConsoleWalk, inBrowser, settled, WAITING } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled, WAITING } from '../testing/console/console-walk';
 import { DEPLOY, fillHostile, type HostileThings } from '../testing/console/hostile';
 import { OPEN_STOPS, type Stop, stops, TYPED } from '../testing/console/stops';
 import { Wire } from '../testing/console/wire';

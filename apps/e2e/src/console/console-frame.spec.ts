@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled, tabTo } from '../testing/console/console-walk';
 import { upload } from '../testing/tenant-things';
 
 const BUILT = join(__dirname, '../../../console/dist');

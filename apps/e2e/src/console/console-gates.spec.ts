@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
+import { inBrowser } from '@fairlead/edge/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
 import { v4 as newId } from 'uuid';
-import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled } from '../testing/console/console-walk';
 import { newGate } from '../testing/tenant-things';
 
 jest.setTimeout(300_000);

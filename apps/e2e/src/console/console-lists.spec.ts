@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled, tabTo } from '../testing/console/console-walk';
 import { upload } from '../testing/tenant-things';
 
 const DESK = { viewport: { width: 1440, height: 900 } };

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, startTogether } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, tabTo } from '../testing/console/console-walk';
 
 /** Writes a line of each kind at its start, and one more for each request. */
 const PROGRAM = `

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
+import { inBrowser } from '@fairlead/edge/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
 import { v4 as newId } from 'uuid';
 import { until } from '@fairlead/postgres/testing';
-import { appears, ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled, tabTo } from '../testing/console/console-walk';
 
 jest.setTimeout(300_000);
 

@@ -1,5 +1,6 @@
+import { inBrowser } from '@fairlead/edge/testing';
 import type { CDPSession, Page, Request } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser } from '../testing/console/console-walk';
+import { appears, ConsoleWalk } from '../testing/console/console-walk';
 
 /** Function of the browser, in which a part of this file runs. */
 declare function requestAnimationFrame(callback: () => void): number;

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, startApart, startWhole } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, tabTo } from '../testing/console/console-walk';
 import { newDeployment, upload } from '../testing/tenant-things';
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };

@@ -1,6 +1,7 @@
+import { inBrowser } from '@fairlead/edge/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled } from '../testing/console/console-walk';
 import { upload } from '../testing/tenant-things';
 import { agentTrace, hostileTrace, largeTrace, sendRuns } from '../testing/console/traces';
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { inBrowser } from '@fairlead/edge/testing';
 import type { Installation } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled } from '../testing/console/console-walk';
 import { agentTrace, EPOCH, placed, sendRuns } from '../testing/console/traces';
 
 const TRACES = 240;

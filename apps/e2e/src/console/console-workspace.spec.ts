@@ -1,9 +1,10 @@
 import { Client } from 'langsmith';
 import { createHmac, randomUUID } from 'node:crypto';
+import { inBrowser } from '@fairlead/edge/testing';
 import { CodeHostServer } from '@fairlead/integrations/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, settled, tabTo } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled, tabTo } from '../testing/console/console-walk';
 import { type Outside, startOutside } from '../testing/outside';
 import { askUntil } from '../testing/route-service';
 import { newDeployment, upload } from '../testing/tenant-things';

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { appears, ConsoleWalk, inBrowser, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled } from '../testing/console/console-walk';
 import { askUntil } from '../testing/route-service';
 import { newDeployment, upload } from '../testing/tenant-things';
 

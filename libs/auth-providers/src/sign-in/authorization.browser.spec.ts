@@ -1,12 +1,6 @@
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { inBrowser, startBrowser } from '@fairlead/edge/testing';
 import { type AuthorizationServer, startAuthorizationServer } from '../testing/authorization-server';
 import { TestService } from '../testing/service';
-
-const CHROMIUM = '/usr/bin/chromium';
-const installed = existsSync(CHROMIUM);
-const inBrowser = installed ? it : it.skip;
-const reason = installed ? '' : ` (skipped: there is no ${CHROMIUM})`;
 
 let service: TestService | undefined;
 let server: AuthorizationServer | undefined;
@@ -16,50 +10,51 @@ afterAll(async () => {
   await service?.stop();
 });
 
-inBrowser(`lets a person sign in with a browser and gives the agent the token${reason}`, async () => {
-  service = await TestService.start();
-  const client = {
-    client_id: 'browser',
-    client_secret: 'a secret',
-    token_endpoint_auth_method: 'client_secret_basic',
-  };
-  const provider = {
-    ...{ ...client, provider_id: 'files', name: 'Ada & Files <3', uses_pkce: true },
-    ...{ auth_url: 'https://login.example/auth', token_url: 'https://login.example/token' },
-  };
-  const { json: added } = await service.send('POST', '/v2/auth/providers', { body: provider });
-  const callback = `${service.url}/v2/auth/callback/${added.id}`;
-  server = await startAuthorizationServer([{ ...client, redirect_uris: [callback] }]);
-  const found = {
-    ...{ auth_url: `${server.url}/auth`, token_url: `${server.url}/token`, client_secret: client.client_secret },
-  };
-  expect((await service.send('PATCH', '/v2/auth/providers/files', { body: found })).status).toBe(200);
-  const body = { provider: 'files', user_id: 'ada', scopes: ['files:read'] };
-  const { url, auth_id } = (await service.send('POST', '/v2/auth/authenticate', { body })).json;
-  const waiting = service.send('GET', `/v2/auth/wait/${auth_id}?timeout=60`);
+inBrowser('a browser', () => {
+  it('lets a person sign in and gives the agent the token', async () => {
+    service = await TestService.start();
+    const client = {
+      client_id: 'browser',
+      client_secret: 'a secret',
+      token_endpoint_auth_method: 'client_secret_basic',
+    };
+    const provider = {
+      ...{ ...client, provider_id: 'files', name: 'Ada & Files <3', uses_pkce: true },
+      ...{ auth_url: 'https://login.example/auth', token_url: 'https://login.example/token' },
+    };
+    const { json: added } = await service.send('POST', '/v2/auth/providers', { body: provider });
+    const callback = `${service.url}/v2/auth/callback/${added.id}`;
+    server = await startAuthorizationServer([{ ...client, redirect_uris: [callback] }]);
+    const found = {
+      ...{ auth_url: `${server.url}/auth`, token_url: `${server.url}/token`, client_secret: client.client_secret },
+    };
+    expect((await service.send('PATCH', '/v2/auth/providers/files', { body: found })).status).toBe(200);
+    const body = { provider: 'files', user_id: 'ada', scopes: ['files:read'] };
+    const { url, auth_id } = (await service.send('POST', '/v2/auth/authenticate', { body })).json;
+    const waiting = service.send('GET', `/v2/auth/wait/${auth_id}?timeout=60`);
 
-  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: 120_000 });
-  try {
-    const page = await browser.newPage();
-    page.setDefaultTimeout(120_000);
-    const complaints: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-    await page.goto(url);
-    await page.fill('[name=login]', 'ada');
-    await page.fill('[name=password]', 'secret');
-    await page.click('form:has([value=login]) [type=submit]');
-    await page.click('form:has([value=consent]) [type=submit]');
-    await page.waitForURL(`${callback}**`);
-    expect(await page.textContent('h1')).toBe('Signed in');
-    expect(await page.textContent('p')).toBe('Ada & Files <3 is connected. You can close this window.');
-    await page.reload();
-    expect(await page.textContent('h1')).toBe('Not signed in');
-    expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-  } finally {
-    await browser.close();
-  }
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(120_000);
+      const complaints: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      await page.goto(url);
+      await page.fill('[name=login]', 'ada');
+      await page.fill('[name=password]', 'secret');
+      await page.click('form:has([value=login]) [type=submit]');
+      await page.click('form:has([value=consent]) [type=submit]');
+      await page.waitForURL(`${callback}**`);
+      expect(await page.textContent('h1')).toBe('Signed in');
+      expect(await page.textContent('p')).toBe('Ada & Files <3 is connected. You can close this window.');
+      await page.reload();
+      expect(await page.textContent('h1')).toBe('Not signed in');
+      expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+    } finally {
+      await browser.close();
+    }
 
-  expect((await waiting).json).toMatchObject({ status: 'completed', token: expect.any(String) });
-  expect((await service.send('POST', '/v2/auth/authenticate', { body })).json.status).toBe('completed');
+    expect((await waiting).json).toMatchObject({ status: 'completed', token: expect.any(String) });
+    expect((await service.send('POST', '/v2/auth/authenticate', { body })).json.status).toBe('completed');
+  });
 });

@@ -16,16 +16,25 @@ const gate = (more: Partial<Gate> = {}): Gate => ({
   ...more,
 });
 
-/** A deployment that is changed by decisions. */
+/** A deployment that is changed by decisions; each event is folded once. */
 class Subject {
   events: DeploymentEvent[] = creation(1, codehost('agent'));
+  private folded = 0;
+  private known: [Deployment | null, Revisions] = [deploymentModel.initial, revisionsModel.initial];
 
   get state(): Deployment {
-    return fold(deploymentModel, streamOf(1, this.events), deploymentModel.initial)!;
+    return this.fold()[0]!;
   }
 
   get revisions(): Revisions {
-    return fold(revisionsModel, streamOf(1, this.events), revisionsModel.initial);
+    return this.fold()[1];
+  }
+
+  private fold() {
+    const events = streamOf(1, this.events.slice(this.folded), this.folded + 1);
+    this.known = [fold(deploymentModel, events, this.known[0]), fold(revisionsModel, events, this.known[1])];
+    this.folded = this.events.length;
+    return this.known;
   }
 
   decide(decide: (state: Deployment) => readonly DeploymentEvent[]): DeploymentEvent[] {

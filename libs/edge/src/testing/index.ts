@@ -1,3 +1,4 @@
+export { inBrowser, startBrowser } from './browser';
 export {
   type Answered,
   authenticateCaller,

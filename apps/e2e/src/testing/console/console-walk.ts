@@ -1,18 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { startBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import { Installation } from '@fairlead/service/testing';
-import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Request } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page, Request } from 'playwright-core';
 import { newDeployment } from '../tenant-things';
 
-const CHROMIUM = '/usr/bin/chromium';
 /** A busy machine may take long for anything; only a test that fails waits for so long. */
 const PATIENCE_MS = 120_000;
 /** Elements of a page that one may pass with the key Tab, many times over. */
 const MOST_TABS = 1000;
-/** Describes what is seen in a browser, where there is one. */
-export const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 /** Signs that say something, and characters that turn the direction of a line; also characters that only look like them. */
 const SIGNS = '[\u25b2\u25bc\u2248\u2715\u26a0\u25c2\u25b8\u21a9\u2191\u2193\u25cf\u25d0]';
 const TURNS = '[\u202a-\u202e\u2066-\u2069]';
@@ -70,8 +67,7 @@ export class ConsoleWalk {
   static async start(...installed: Parameters<typeof Installation.start>): Promise<ConsoleWalk> {
     const installation = await Installation.start(...installed);
     try {
-      const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE_MS });
-      return new ConsoleWalk(installation, browser);
+      return new ConsoleWalk(installation, await startBrowser());
     } catch (error) {
       // On a busy machine a browser may not start in time: nothing of the installation may outlive the test.
       await installation.stop();
