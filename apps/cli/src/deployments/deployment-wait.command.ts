@@ -5,7 +5,7 @@ import { type Context, does } from '../api/context';
 import { EXIT, Failure, Usage } from '../failure';
 import { checkHeld } from './deployment-gates.commands';
 import { findDeployment, revisionId } from '../api/lookups';
-import type { Revision } from '../api/records';
+import type { Deployment, Health, Revision } from '../api/records';
 import { reaches } from '../table/group';
 import { RECORDED } from '../output/deployments.show';
 
@@ -38,14 +38,20 @@ export function addWait(group: Command): void {
     if (wanted === null) throw new Usage(`${name} has no revision to wait for.`);
     const revision = await waitForRollout(context, id, wanted);
     if (context.out.json) context.out.text(JSON.stringify(revision));
-    else await noteRecorded(context, id, revision);
+    else await noteEnd(context, id, revision);
     return exitCodeOf(revision.status);
   });
 }
 
-/** Says so when the revision was deployed by an executor that runs nothing. */
-async function noteRecorded({ api, out }: Context, deploymentId: string, { id }: Revision): Promise<void> {
-  const { active_revision_id, executor } = await findDeployment(api, deploymentId);
+/** Says why the revision has failed, and when it was deployed by an executor that runs nothing. */
+async function noteEnd({ api, out }: Context, deploymentId: string, { id, status }: Revision): Promise<void> {
+  const path = `/v2/deployments/${deploymentId}`;
+  if (status !== 'DEPLOYED') {
+    const { latest_revision: latest } = await api.get<Health>(`${path}/health`);
+    if (latest?.id === id && latest.reason !== null) out.error(latest.reason);
+    return;
+  }
+  const { active_revision_id, executor } = await api.get<Deployment>(path);
   if (active_revision_id === id && executor === 'record') out.note(`Deployed by ${RECORDED}.`);
 }
 
