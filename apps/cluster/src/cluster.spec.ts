@@ -123,7 +123,7 @@ it('replaces every process, of each service one at a time, and fails no request'
       if (!answer.ok) failures.push(`${answer.status} ${await answer.text()}`);
       else await answer.arrayBuffer();
       asked++;
-      await delay(50);
+      await delay(150);
     }
   };
   const clients = [1, 2, 3].map(client);

@@ -65,7 +65,8 @@ export class Cluster {
     );
     this.placed = await Promise.all(wanted.map(({ service, index }) => this.place(service, index + 1)));
     for (let n = 0; n < replicas; n++) this.gateways.add(this.gateway());
-    const all = [...this.placed.map(({ replica }) => replica), ...this.gateways];
+    // The gateways come first: a port that is taken ends the start before the services have begun.
+    const all = [...this.gateways, ...this.placed.map(({ replica }) => replica)];
     await inTurns(all, STARTS_FOR_EACH_CORE * availableParallelism(), (one) => one.start());
     return this.port;
   }
