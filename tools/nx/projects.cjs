@@ -35,7 +35,7 @@ function project(root, workspace) {
   const files = existsSync(join(workspace, root, 'src'))
     ? readdirSync(join(workspace, root, 'src'), { recursive: true })
     : [];
-  const targets = { lint: { command: `eslint ${root}` } };
+  const targets = { lint: { command: `eslint ${root} && oxlint --no-error-on-unmatched-pattern ${root}` } };
   if (existsSync(join(workspace, root, 'tsconfig.json')))
     targets.typecheck = { command: 'tsc -p tsconfig.json', options: { cwd: root } };
   if (files.some((file) => file.endsWith('.spec.ts'))) targets.test = { command: `jest ${root}/src` };

@@ -35,14 +35,15 @@ describeKafka('The Kafka of a cluster', () => {
   async function answers(): Promise<boolean> {
     const brokers = kafka!.addresses.split(',');
     const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 0 } }).admin();
-    return admin
-      .connect()
-      .then(() => admin.describeCluster())
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => admin.disconnect());
+    try {
+      await admin.connect();
+      await admin.describeCluster();
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await admin.disconnect();
+    }
   }
 
   it.each([

@@ -13,8 +13,12 @@ export function finishUpgrade(url: string, migrations: readonly MigrationClass[]
   const ending = new AbortController();
   const tell = (line: string) => logger.info(line);
   const finish = async () => {
-    // A key that cannot be replaced keeps no rows from getting their workspace.
-    await replaceKeys().finally(() => fillWorkspaces(url, migrations, tell, ending.signal));
+    try {
+      await replaceKeys();
+    } finally {
+      // A key that cannot be replaced keeps no rows from getting their workspace.
+      await fillWorkspaces(url, migrations, tell, ending.signal);
+    }
   };
   const replaceKeys = async () => {
     const client = await connect(url);

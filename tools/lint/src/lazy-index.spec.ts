@@ -27,7 +27,7 @@ function exported(text: string, used: string): { readonly names: string[]; reado
     loaded.push(file);
     return {};
   };
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- It is code that was compiled here.
+  // oxlint-disable-next-line typescript/no-implied-eval -- It is code that was compiled here.
   new Function('module', 'require', code)(module, load);
   const names = Object.keys(module.exports).sort();
   void module.exports[used];

@@ -25,7 +25,7 @@ type Catalogue = typeof CATALOGUE;
 export interface TestEvents {}
 
 /** Types of events that can be appended: a type without a row does not compile. */
-// eslint-disable-next-line @typescript-eslint/no-redundant-type-constituents
+// oxlint-disable-next-line typescript/no-redundant-type-constituents
 export type EventType = keyof Catalogue | TestEvents[keyof TestEvents];
 
 /** The types that webhooks are told of, in the words of webhooks. */

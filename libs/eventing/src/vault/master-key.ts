@@ -78,5 +78,9 @@ async function createKeyFile(path: string): Promise<void> {
     unlinkSync(unfinished);
   }
   const directory = await open(dirname(path), 'r');
-  await directory.sync().finally(() => directory.close());
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }

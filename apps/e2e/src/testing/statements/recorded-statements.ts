@@ -16,7 +16,7 @@ export class RecordedStatements {
   private readonly send: Query;
 
   constructor() {
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with the connection below
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with the connection below
     const send = (this.send = Client.prototype.query as unknown as Query);
     const record = (text: unknown, values: unknown) => {
       if (typeof text !== 'string') return;
