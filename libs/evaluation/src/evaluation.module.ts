@@ -10,7 +10,6 @@ import { ComparativeExperimentsController } from './comparative/comparative-expe
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
 import { CompareController } from './compare/compare.controller';
 import { ComparisonViewController } from './view/comparison-view.controller';
-import { Comparisons } from './compare/comparisons.service';
 import { ActiveRevisions } from './gates/active-revisions.service';
 import { EvidenceWriters } from './gates/evidence-writers.service';
 import { GateEvidenceService } from './gates/gate-evidence.service';
@@ -19,6 +18,8 @@ import { heldRevisionsView } from './gates/held-revisions.projection';
 import { HeldRevisions } from './gates/held-revisions.store';
 import { RepeatedVerdicts } from './gates/repeated-verdicts.service';
 import { VerdictController } from './gates/verdict.controller';
+import { ReportController } from './report/report.controller';
+import { VerdictReportsModule } from './report/verdict-reports.module';
 import { RevisionScoresController } from './revisions/revision-scores.controller';
 import { RevisionsEvidence } from './revisions/revisions-evidence.service';
 import { RowRunsController } from './row/row-runs.controller';
@@ -31,7 +32,6 @@ import { ShareLinksController } from './sharing/share-links.controller';
 import { ShareCommands } from './sharing/share.commands';
 import { sealsOf, ShareQueries } from './sharing/share.queries';
 import { SharesController } from './sharing/shares.controller';
-import { SliceComparisons } from './slices/slice-comparisons.service';
 import { SlicesController } from './slices/slices.controller';
 import { TrendController } from './trend/trend.controller';
 import { Trends } from './trend/trends.service';
@@ -46,11 +46,15 @@ export class EvaluationModule implements OnModuleInit {
   static register(limits: Partial<ExperimentLimits> = {}, publicUrl?: string): DynamicModule {
     return {
       module: EvaluationModule,
-      imports: [ExperimentsModule.register(ComparativeExperimentCommands, limits, publicUrl)],
+      imports: [
+        ExperimentsModule.register(ComparativeExperimentCommands, limits, publicUrl),
+        VerdictReportsModule.register(limits),
+      ],
       controllers: [
         CompareController,
         ComparativeExperimentsController,
         ComparisonViewController,
+        ReportController,
         RevisionScoresController,
         RowRunsController,
         RunsV2Controller,
@@ -66,12 +70,10 @@ export class EvaluationModule implements OnModuleInit {
       providers: [
         Idempotency.hashedBy(Vault),
         ComparativeExperimentCommands,
-        Comparisons,
         PublicReading,
         RevisionsEvidence,
         ShareCommands,
         ShareQueries,
-        SliceComparisons,
         Trends,
         ActiveRevisions,
         EvidenceWriters,

@@ -4,6 +4,7 @@ import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { CredentialsStore } from './integration/credentials.store';
 import { DeliveryStore } from './deliveries/delivery.store';
+import { VerdictReportsStore } from './reports/verdict-reports.store';
 import { RepositoryIds } from './repositories/repository-ids.store';
 
 /** Deletes what is stored for a removed integration, and learns which revisions were made for deliveries. */
@@ -13,6 +14,7 @@ export class IntegrationsConsumer {
     private readonly credentials: CredentialsStore,
     private readonly deliveries: DeliveryStore,
     private readonly repositories: RepositoryIds,
+    private readonly reports: VerdictReportsStore,
   ) {}
 
   @EventPattern<string>('IntegrationRemoved')
@@ -23,6 +25,7 @@ export class IntegrationsConsumer {
     if (tenant === undefined) return;
     await this.deliveries.forget({ tenantId: tenant, integrationId });
     await this.repositories.forget(tenant, integrationId);
+    await this.reports.forget(tenant, integrationId);
   }
 
   @EventPattern<string>('RevisionCreated')

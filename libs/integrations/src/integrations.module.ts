@@ -17,11 +17,20 @@ import { DeliveryIntake } from './deliveries/delivery-intake.service';
 import { HostDeliveryQueries } from './deliveries/host-delivery.queries';
 import { DeliveryStore } from './deliveries/delivery.store';
 import { PushBranches } from './deliveries/push-branches.store';
+import { PullComments } from './reports/pull-comments.service';
+import { PullCommentsStore } from './reports/pull-comments.store';
+import { VerdictReportQueries } from './reports/verdict-report.queries';
+import { VerdictReportsController } from './reports/verdict-reports.controller';
+import { verdictReportsView } from './reports/verdict-reports.projection';
+import { VerdictReportsStore } from './reports/verdict-reports.store';
+import { VerdictReportsWorker } from './reports/verdict-reports.worker';
+import { VerdictTurns } from './reports/verdict-turns.store';
 import { PushWebhooksController } from './deliveries/push-webhooks.controller';
 
 /**
- * Integrations with code hosts: their records, repositories, commits and pushes. Needs the providers of EventingModule, and
- * PushFollowers of a global module; provides those of {@link CommitsModule}.
+ * Integrations with code hosts: their records, repositories, commits and pushes, and what hosts are told of gates. Needs
+ * the providers of EventingModule, PushFollowers and VerdictReports of global modules; provides those of
+ * {@link CommitsModule}.
  */
 @Module({})
 export class IntegrationsModule implements OnModuleInit {
@@ -43,6 +52,7 @@ export class IntegrationsModule implements OnModuleInit {
         IntegrationsController,
         PushWebhooksController,
         PushDeliveriesController,
+        VerdictReportsController,
         IntegrationsConsumer,
       ],
       providers: [
@@ -53,6 +63,12 @@ export class IntegrationsModule implements OnModuleInit {
         PushBranches,
         IntegrationQueries,
         Repositories,
+        PullComments,
+        PullCommentsStore,
+        VerdictReportQueries,
+        VerdictReportsStore,
+        VerdictReportsWorker,
+        VerdictTurns,
         Idempotency.hashedBy(Vault),
       ],
     };
@@ -69,5 +85,6 @@ export class IntegrationsModule implements OnModuleInit {
     ]);
     this.quotas.count('integrations', 'IntegrationAdded', 'IntegrationRemoved');
     this.followers.register(integrationsProjection);
+    this.followers.register(verdictReportsView);
   }
 }

@@ -5,7 +5,7 @@ import { problemLines } from './problems';
 /** The same answer when it can be one of Fairlead's. @throws Failure */
 export function accepted(message: IncomingMessage, base: string): IncomingMessage {
   const type = message.headers['content-type'];
-  if (message.statusCode === 204 || /json|csv/.test(type ?? '')) return message;
+  if (message.statusCode === 204 || /json|csv|markdown/.test(type ?? '')) return message;
   message.destroy();
   throw new Failure(`${base} answered with ${type ?? 'nothing'}: is that the address of Fairlead?`);
 }

@@ -16,8 +16,6 @@ import {
   wholeRows,
 } from '../output/comparison';
 import { examples } from '../output/help';
-import { report, type Reported, type ReportedRow, WORST_SLICES } from '../report/report';
-import type { ReportedSlice } from '../report/slice-text';
 import { type Context, does } from '../api/context';
 import { waitForRows } from '../upload/experiment-wait';
 import { EXIT, Refusal, Usage } from '../failure';
@@ -57,6 +55,8 @@ interface Verdict {
 }
 
 const MOST_ROWS = 100;
+/** Slices that are shown. */
+const WORST_SLICES = 5;
 const CODES = { pass: EXIT.ok, fail: EXIT.failed, undecided: EXIT.unchecked };
 
 export function addCompare(group: Command): void {
@@ -95,7 +95,7 @@ export function addCompare(group: Command): void {
     "experiments compare model-a model-b --gate 'share(grade=C)>=80%' --only 'C->I:grade'",
   );
   const route = '/api/v1/datasets/{dataset_id}/compare';
-  reaches(compare, `GET ${route}`, `GET ${route}/slices`, `POST ${route}/gate`, 'GET /api/v1/datasets/{dataset_id}');
+  reaches(compare, `GET ${route}`, `GET ${route}/slices`, `GET ${route}/report`, `POST ${route}/gate`);
   does<CompareOptions & GateOptions>(compare, async (context, [names], options) => {
     if (options.markdown && context.out.json) throw new Usage('--markdown prints no JSON: leave out --json or --jq.');
     const { dataset, query, sessions } = await compared(context, names as unknown as string[], options);
@@ -115,7 +115,8 @@ export function addCompare(group: Command): void {
       ? await pass(context, path, await withDirections(context, path, query, comparison, options), options)
       : undefined;
     if (options.markdown) {
-      await printReport(context, path, query, json);
+      const report = await context.api.read(`${path}/report`, { ...query, limit: options.rows });
+      for (const line of report.split('\n')) context.out.line(clean(line));
       if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict, (line) => context.out.note(line));
     } else if (!context.out.json) {
       showComparison(context, comparison, await worseSlices(context, path, query), options);
@@ -172,23 +173,6 @@ async function worseSlices(
     if (error.status !== 404) out.warn(`Slices were not compared: ${error.message}`);
     return [];
   }
-}
-
-/** Prints a comparison as the console copies it: its verdicts, the worst slices and rows, and a link to its page. */
-async function printReport(
-  context: Context,
-  path: string,
-  query: Awaited<ReturnType<typeof compared>>['query'],
-  json: string,
-): Promise<void> {
-  const { api, out } = context;
-  const comparison = JSON.parse(json) as Comparison & Reported & { page: { rows: ReportedRow[] } };
-  const dataset = comparison.dataset_id;
-  const { name } = await api.get<{ name: string }>(`/api/v1/datasets/${dataset}`);
-  const link = `${api.connection.url}/o/-/datasets/${dataset}/compare?selectedSessions=${query.experiments}`;
-  const about = { dataset: name, link, date: new Date().toISOString().slice(0, 10), worst: comparison.page.rows };
-  const slices = (await worseSlices(context, path, query)) as readonly (ComparedSlice & ReportedSlice)[];
-  for (const line of report(comparison, { ...about, slices }).split('\n')) out.line(clean(line));
 }
 
 /** A comparison that also has the keys of `--gate` that it did not show, for their directions. */

@@ -1,6 +1,14 @@
-import { figure, whole } from '../../../cli/src/report/numbers';
+import { figure, whole } from '../../../../libs/evaluation/src/report/numbers';
 
-export { figure, labelCounts, middle, percent, probability, signed, whole } from '../../../cli/src/report/numbers';
+export {
+  figure,
+  labelCounts,
+  middle,
+  percent,
+  probability,
+  signed,
+  whole,
+} from '../../../../libs/evaluation/src/report/numbers';
 
 const UNITS: readonly [limit: number, seconds: number, name: string][] = [
   [60, 1, 's'],

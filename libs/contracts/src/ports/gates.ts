@@ -78,3 +78,25 @@ export interface GateJudgedMessage {
   /** Sentences: what is missing, or which limits are broken. */
   readonly reasons: readonly string[];
 }
+
+/** A revision with gates whose verdict is told outside. */
+export interface VerdictAbout {
+  readonly deployment_id: string;
+  readonly revision_id: string;
+  /** Name of the deployment. */
+  readonly name: string;
+  readonly commit: string;
+  /** Outcome of its gates, in a few words. */
+  readonly standing: string;
+  /** The gates that hold or have held it. */
+  readonly gates: readonly Pick<Gate, 'name' | 'dataset_id'>[];
+  /** Address of the workspace in the console, and of the page of the revision; undefined where it is not known. */
+  readonly console?: string;
+  readonly page?: string;
+}
+
+/** Renders verdicts for code hosts. The class is also its injection token. */
+export abstract class VerdictReports {
+  /** Returns Markdown in which texts of others mention and link nothing. It may be longer than a host takes. */
+  abstract markdown(tenantId: string, about: VerdictAbout): Promise<string>;
+}

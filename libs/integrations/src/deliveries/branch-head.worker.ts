@@ -4,7 +4,7 @@ import { EventStore, type Lease, QueueWorker, streamName, VersionConflict } from
 import { HttpProblem, withTimeLimit } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Head } from '../hosts/dialect';
-import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from '../hosts/code-host.errors';
+import { CommitNotFound, mayPass } from '../hosts/code-host.errors';
 import { IntegrationCommands } from '../integration/integration.commands';
 import { IntegrationNotFound } from '../integration/integration.errors';
 import { IntegrationsOptions } from '../integration/integrations.options';
@@ -238,11 +238,6 @@ function settled(
   if (push === newest) return { push, head, judgement: { status: 'done', reason: null, deployments } };
   const reason = `The head of the branch is deployed with the newer delivery ${newest.delivery_id}.`;
   return { push, head, judgement: { status: 'done', reason, deployments } };
-}
-
-function mayPass(error: unknown): boolean {
-  if (error instanceof CodeHostFailed) return error.passing;
-  return error instanceof CodeHostTooSlow || (error as Error).name === 'TimeoutError';
 }
 
 function reasonOf(error: unknown, { push }: StoredPush): string {

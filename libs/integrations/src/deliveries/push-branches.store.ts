@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
 import { plainRepository } from '@fairlead/contracts';
-import { type WorkItem, WorkQueue } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
+import { HostQueue } from '../hosts/host-queue.store';
 import type { Push } from './delivery';
-
-/** Duration of a lease (ms). */
-const LEASE_MS = 20_000;
-/** Branches of one workspace that are asked for at a time. */
-const OF_TENANT = 2;
 
 /** Owner and name of the branch of an item of the queue. */
 export interface Branch {
@@ -18,12 +13,9 @@ export interface Branch {
 
 /** The branches whose head is to be asked for. One process works on a branch at a time, so that its heads keep their order. */
 @Injectable()
-export class PushBranches extends WorkQueue {
+export class PushBranches extends HostQueue {
   constructor(pool: Pool) {
-    super(pool, {
-      ...{ table: 'push_branches', key: 'id', lease: LEASE_MS, mostOfTenant: OF_TENANT, counted: 'true' },
-      eligible: 'not exists (select from stopped_workspaces s where s.tenant_id = q.tenant_id)',
-    });
+    super(pool, 'push_branches', 'id');
   }
 
   /** Returns the id of the branch of a push, the same for every delivery. */
@@ -50,23 +42,5 @@ export class PushBranches extends WorkQueue {
       [id],
     );
     return rows[0] && { tenantId: rows[0].tenant_id, integrationId: rows[0].integration_id };
-  }
-
-  /** Ends the work on a branch; there is more of it when something was noted meanwhile. */
-  async finish(item: WorkItem): Promise<void> {
-    if (await this.done(item)) return;
-    await this.giveBack(item.id, 'due_at = now(), failures = 0');
-    this.wake();
-  }
-
-  /** Lets a branch be asked for again after `pause` milliseconds, or sooner when something is noted. */
-  async postpone({ id, noted }: WorkItem, pause: number): Promise<void> {
-    await this.giveBack(
-      id,
-      `failures = failures + 1,
-       due_at = now() + case when noted = $3 then $4::float8 else 0 end * interval '1 millisecond'`,
-      [noted.toString(), pause],
-    );
-    this.wakeAfter(pause);
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { list, object, optional, str } from '@fairlead/schema';
 import type { Repository } from '../integration/record';
 import { commitId, type Dialect, encoded, named, newestOf, question, shortRef } from './dialect';
+import { bitbucketReporting } from './reporting';
 
 const next = optional(str());
 const workspaces = object({ values: list(object({ workspace: object({ slug: str() }) })), next });
@@ -93,6 +94,7 @@ export function bitbucket(workspace: string | undefined, web: string): Dialect {
     // The API takes empty braces for the workspace where the repository is named by its UUID.
     repositoryPath: (id) =>
       question(repo([workspace ?? '{}', id]), repository, ({ full_name }) => full_name.split('/')),
+    reporting: bitbucketReporting,
     archive: (path, commit) => `${web}/${encoded(path)}/get/${commit}.tar.gz`,
   };
 }

@@ -30,6 +30,12 @@ export async function found(answer: Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** Returns whether another attempt may succeed where a call failed. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof CodeHostFailed) return error.passing;
+  return error instanceof CodeHostTooSlow || (error as Error).name === 'TimeoutError';
+}
+
 /** Returns the error for a refusal of the host, by its status. */
 export function refusal(host: string, status: number): CodeHostFailed {
   const hint = status === 401 || status === 403 ? ': check the credentials of the integration' : '';

@@ -4,7 +4,7 @@ import { Octokit } from '@octokit/core';
 import type { Credentials } from '../integration/integration';
 import type { Repository } from '../integration/record';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound, refusal, unexpected } from './code-host.errors';
-import type { Dialect, Page, PageAt, Question } from './dialect';
+import type { Dialect, Order, Page, PageAt, Question } from './dialect';
 import type { HostClient } from './host.client';
 
 /** Largest number of pages of a list, for hosts whose lists never end. */
@@ -16,6 +16,9 @@ interface Answer {
   readonly headers: Headers;
   readonly body: unknown;
 }
+
+type Sent = Pick<Order<unknown>, 'method' | 'body' | 'once'>;
+const GET = { method: 'GET' } as const;
 
 /** A code host with a JSON API, with the credentials of one integration. */
 export class CodeHost {
@@ -39,20 +42,31 @@ export class CodeHost {
     return this.read(question, answer);
   }
 
+  /** Lets the host change something. @throws CommitNotFound, CodeHostFailed, CodeHostTooSlow */
+  async order<T>(order: Order<T>, signal: AbortSignal): Promise<T> {
+    const answer = await this.send(order.at, signal, order);
+    if (order.accepts?.includes(answer.status)) return order.read(undefined, answer.headers) as T;
+    if (this.missing.includes(answer.status)) throw new CommitNotFound('not found');
+    return this.read(order, answer);
+  }
+
   /** Returns every repository that the credentials can see and that has a default branch, from all pages. */
   async repositories(signal: AbortSignal): Promise<readonly Repository[]> {
-    return this.dialect.repositories(async <T>(first: string, page: PageAt<T>) => {
-      const items: T[] = [];
-      const seen = new Set<string>();
-      for (let next: string | undefined = first; next !== undefined;) {
-        if (seen.has(next) || seen.size === MOST_PAGES) throw unexpected(this.host);
-        seen.add(next);
-        const found: Page<T> = this.read(page(next, seen.size), await this.send(next, signal));
-        items.push(...found.items);
-        next = found.next;
-      }
-      return items;
-    });
+    return this.dialect.repositories((first, page) => this.all(first, page, signal));
+  }
+
+  /** Returns the items of all pages of a list. @throws CodeHostFailed, CodeHostTooSlow */
+  async all<T>(first: string, page: PageAt<T>, signal: AbortSignal): Promise<T[]> {
+    const items: T[] = [];
+    const seen = new Set<string>();
+    for (let next: string | undefined = first; next !== undefined;) {
+      if (seen.has(next) || seen.size === MOST_PAGES) throw unexpected(this.host);
+      seen.add(next);
+      const found: Page<T> = this.read(page(next, seen.size), await this.send(next, signal));
+      items.push(...found.items);
+      next = found.next;
+    }
+    return items;
   }
 
   /** Returns a gzip tarball of a commit as it comes. @throws CommitNotFound, CodeHostFailed, CodeHostTooSlow */
@@ -60,14 +74,20 @@ export class CodeHost {
     return this.client.download(this.address(this.dialect.archive(path, commit)), await this.authorize(), signal);
   }
 
-  protected async send(at: string, signal: AbortSignal): Promise<Answer> {
+  protected async send(at: string, signal: AbortSignal, sent: Sent = GET): Promise<Answer> {
     const url = new URL(this.address(at));
     // Credentials go to no other host than the one they were given for.
     if (url.origin !== new URL(this.api).origin) throw unexpected(this.host);
-    const sent = { accept: 'application/json', authorization: this.authorization };
-    const answer = await this.client.fetch(url, { headers: sent, signal });
-    const { status, headers } = answer;
-    return { status, headers, body: answer.ok ? parse(await answer.text()) : undefined };
+    const { method, body, once } = sent;
+    const headers: Record<string, string> = { accept: 'application/json', authorization: this.authorization };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const request = { method, headers, signal, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const answer = await (once ? this.client.fetchOnce : this.client.fetch)(url, request);
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: answer.ok ? parse(await answer.text()) : undefined,
+    };
   }
 
   protected authorize(): Promise<string> {
@@ -105,12 +125,14 @@ export class GitHub extends CodeHost {
     }
   }
 
-  protected override async send(at: string, signal: AbortSignal): Promise<Answer> {
+  protected override async send(at: string, signal: AbortSignal, sent: Sent = GET): Promise<Answer> {
     // Octokit decides by the route how it signs in, so a name that somebody gave is no part of it.
     const [, folder, last = '', search = ''] = /^(.*\/)([^/?]*)(.*)$/.exec(at) ?? [];
-    const parameters = { last: decodeURIComponent(last), request: { signal } };
+    const { method, body: data, once } = sent;
+    const request = { signal, fetch: once ? this.client.fetchOnce : this.client.fetch };
+    const parameters = { last: decodeURIComponent(last), request, ...(data !== undefined && { data }) };
     try {
-      const answer = await this.octokit.request(`GET ${folder}{last}${search}`, parameters);
+      const answer = await this.octokit.request(`${method} ${folder}{last}${search}`, parameters);
       const { status, headers } = answer;
       return { status, headers: new Headers({ link: headers.link ?? '' }), body: answer.data as unknown };
     } catch (error) {

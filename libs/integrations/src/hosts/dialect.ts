@@ -9,6 +9,16 @@ export interface Question<T> {
   readonly read: (answer: unknown, headers: Headers) => T | typeof INVALID;
 }
 
+/** A request below the address of the API that changes something at the host. */
+export interface Order<T> extends Question<T> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly body?: object;
+  /** It would do something twice when it is repeated. */
+  readonly once?: boolean;
+  /** Refusals that say that there is nothing to do. */
+  readonly accepts?: readonly number[];
+}
+
 /** One page of a list, and the address of the next. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -28,7 +38,49 @@ interface Between {
   readonly more: boolean;
 }
 
-type Path = readonly string[];
+export type Path = readonly string[];
+
+/** The verdict on a commit. `skipped`: there will be none. */
+export type CommitState = 'pending' | 'success' | 'failure' | 'skipped';
+
+interface CommitStatus {
+  readonly state: CommitState;
+  /** Name that people see, the same for all verdicts of a deployment. */
+  readonly context: string;
+  /** Identifier for hosts whose names are short. */
+  readonly key: string;
+  readonly description: string;
+  /** Address of the page that tells more; undefined where it is not known. */
+  readonly url?: string;
+  /** Address of the commit at the host. */
+  readonly commitUrl: string;
+  /** The branch that the revision follows; undefined where it follows none. */
+  readonly branch?: string;
+}
+
+export interface PullComment {
+  readonly id: string;
+  /** Identifier of the user who wrote it; null when the host does not say. */
+  readonly author: string | null;
+  readonly body: string;
+}
+
+/** A list that is read page by page from an address on. */
+export interface Listed<T> {
+  readonly first: string;
+  readonly page: PageAt<T>;
+}
+
+/** Requests that tell one kind of code host about commits and pull requests. A pull request is named by its number. */
+export interface Reporting {
+  readonly status: (path: Path, commit: string, status: CommitStatus) => Order<unknown>;
+  /** Numbers of the open pull requests of a commit. */
+  readonly pulls: (path: Path, commit: string) => Listed<number>;
+  readonly comments: (path: Path, pull: number) => Listed<PullComment>;
+  readonly comment: (path: Path, pull: number, body: string) => Order<PullComment>;
+  readonly edit: (path: Path, pull: number, id: string, body: string) => Order<unknown>;
+  readonly remove: (path: Path, pull: number, id: string) => Order<unknown>;
+}
 
 /**
  * The questions to one kind of code host. `path` is the owner of a repository (with groups, where the host has them) and
@@ -52,6 +104,8 @@ export interface Dialect {
   readonly repositoryId: (path: Path) => Question<string>;
   /** The path that a repository has now, by the host's own id. */
   readonly repositoryPath: (id: string) => Question<Path>;
+  /** Statuses of commits, and comments on pull requests. */
+  readonly reporting: Reporting;
   /** Address of a gzip tarball of a commit, with one folder at its top: below that of the API, or a whole one. */
   readonly archive: (path: Path, commit: string) => string;
 }

@@ -1,6 +1,7 @@
 import { type Infer, int, list, object, optional, str } from '@fairlead/schema';
 import type { Repository } from '../integration/record';
 import { commitId, type Dialect, encoded, type Head, named, newestOf, nextLink, question, shortRef } from './dialect';
+import { giteaReporting, gitHubReporting } from './reporting';
 
 const repositories = list(
   object({
@@ -85,6 +86,7 @@ export function gitHub(isApp: boolean): Dialect {
         if (!['ahead', 'identical'].includes(status) || files.length >= MOST_FILES) return undefined;
         return files.flatMap(({ filename, previous_filename }) => [filename, previous_filename ?? filename]);
       }),
+    reporting: gitHubReporting,
     archive: (path, commit) => `${repo(path)}/tarball/${commit}`,
   };
 }
@@ -117,6 +119,7 @@ export const gitea: Dialect = {
       if (!isWhole || commits.some(({ files }) => files === undefined)) return undefined;
       return commits.flatMap(({ files = [] }) => files.map(({ filename }) => filename));
     }),
+  reporting: giteaReporting,
   archive: (path, commit) => `${repo(path)}/archive/${commit}.tar.gz`,
 };
 

@@ -1,5 +1,6 @@
 import { bool, int, list, object, optional, str } from '@fairlead/schema';
 import { commitId, type Dialect, encoded, named, nextLink, question, shortRef } from './dialect';
+import { gitLabReporting } from './reporting';
 
 const projects = list(
   object({
@@ -71,5 +72,6 @@ export const gitLab: Dialect = {
   repositoryId: (path) => question(projectOf(path), project, ({ id }) => String(id)),
   repositoryPath: (id) =>
     question(projectOf([id]), project, ({ path_with_namespace }) => path_with_namespace.split('/')),
+  reporting: gitLabReporting,
   archive: (path, commit) => `${projectOf(path)}/repository/archive.tar.gz?sha=${commit}`,
 };

@@ -41,14 +41,12 @@ export class HostClient {
    * A replacement for `fetch`. Answers with the status 2xx and 4xx have their whole body read.
    * @throws CodeHostFailed, CodeHostTooSlow
    */
-  readonly fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    try {
-      return await this.insist(url, init);
-    } catch (error) {
-      throw this.failure(error);
-    }
-  };
+  readonly fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    this.attempt(input, this.options.retry.attempts, init);
+
+  /** The same in one attempt, for a request that would do something twice. */
+  readonly fetchOnce = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    this.attempt(input, 1, init);
 
   /**
    * Returns the body of an archive as it comes, in one attempt. One redirect is followed, whose address is checked as the
@@ -93,8 +91,16 @@ export class HostClient {
     return new CodeHostFailed(`${this.host} sends no archive: check base_url, and repo_url if it was renamed.`, false);
   }
 
-  private async insist(url: URL, init: RequestInit): Promise<Response> {
-    const { attempts, backoff, longestWait } = this.options.retry;
+  private async attempt(input: string | URL | Request, attempts: number, init: RequestInit = {}): Promise<Response> {
+    try {
+      return await this.insist(new URL(input instanceof Request ? input.url : input), attempts, init);
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  private async insist(url: URL, attempts: number, init: RequestInit): Promise<Response> {
+    const { backoff, longestWait } = this.options.retry;
     for (let attempt = 1; ; attempt++) {
       let asked = 0;
       try {

@@ -34,7 +34,7 @@ export class IntegrationCommands extends AggregateCommands<Integration, Integrat
   /** Adds an integration, its secrets sealed. @throws InvalidIntegration, QuotaReached, and what `checkTarget` throws */
   async add(
     caller: Caller,
-    { name, provider, base_url = publicHost(provider), ...sent }: Infer<typeof addRequest>,
+    { name, provider, base_url = publicHost(provider), reports = [], ...sent }: Infer<typeof addRequest>,
   ): IntegrationChanged {
     const { tenantId: tenant_id } = caller;
     const credentials = credentialsOf(sent.credentials);
@@ -43,20 +43,23 @@ export class IntegrationCommands extends AggregateCommands<Integration, Integrat
     const id = caller.command?.idFor('integration') ?? uuid();
     const auth = await this.credentials.seal(tenant_id, id, credentials);
     const webhook_secret = (await this.credentials.sealWebhookSecret(tenant_id, id, sent.webhook_secret)) ?? null;
-    const wanted = { integration_id: id, tenant_id, name, provider, base_url, auth, webhook_secret };
+    const wanted = {
+      ...{ integration_id: id, tenant_id, name, provider, base_url, auth, webhook_secret },
+      ...(reports.length > 0 && { reports }),
+    };
     return this.quotas.within('integrations', tenant_id, id, () => this.run(caller, id, add(wanted)));
   }
 
   /** Changes an integration, its secrets sealed. @throws InvalidIntegration, and what `checkTarget` throws */
   async patch(caller: Caller, id: string, sent: Infer<typeof changeRequest>): IntegrationChanged {
     const { tenantId } = caller;
-    const { name, provider, base_url } = sent;
+    const { name, provider, base_url, reports } = sent;
     const credentials = sent.credentials && credentialsOf(sent.credentials);
     if (base_url !== undefined) await checkTarget(base_url, this.options.outbound, tenantId, 'base_url');
     return this.changePrepared(caller, id, async () => {
       const auth = credentials && (await this.credentials.seal(tenantId, id, credentials));
       const webhook_secret = await this.credentials.sealWebhookSecret(tenantId, id, sent.webhook_secret);
-      return change({ name, provider, base_url, auth, webhook_secret });
+      return change({ name, provider, base_url, auth, webhook_secret, reports });
     });
   }
 

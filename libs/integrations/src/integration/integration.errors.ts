@@ -30,3 +30,17 @@ export class DeliverySettled extends Conflict {
     super(`Delivery ID ${id} has no push that was set aside or ignored: its status is ${status}.`);
   }
 }
+
+/** The integration has no report on such a revision, or its entry was deleted. */
+export class ReportNotFound extends NotFound {
+  constructor(revisionId: string) {
+    super(`A report on revision ID ${revisionId} not found.`);
+  }
+}
+
+/** The host is being told already. */
+export class ReportWaits extends Conflict {
+  constructor(revisionId: string) {
+    super(`The report on revision ID ${revisionId} is waiting already.`);
+  }
+}

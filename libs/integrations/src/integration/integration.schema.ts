@@ -3,6 +3,7 @@ import {
   bool,
   fixed,
   int,
+  list,
   literal,
   note,
   nullable,
@@ -20,6 +21,7 @@ import { InvalidIntegration } from './integration.errors';
 
 const MOST_INTEGER = Number.MAX_SAFE_INTEGER;
 const LEAST_SECRET = 16;
+const MOST_REPORTED = 100;
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 
 /** Goes into a header, so that anything but visible ASCII would be another header or none. */
@@ -40,6 +42,25 @@ const webhookSecret = note(
   secret(str({ min: LEAST_SECRET, max: 256 })),
   'Secret that the code host signs its push deliveries with; absent: its deliveries are refused. Sealed, never answered.',
 );
+const reported = object(
+  'ReportedRepository',
+  {
+    repo_url: note(
+      webUrl(),
+      'Address of a repository of the host, as deployments have it in `source_config.repo_url`.',
+    ),
+    statuses: note(optional(bool(), true), 'Commits get a status with the verdict of the gates.'),
+    comments: note(
+      optional(bool(), true),
+      'Open pull requests get one comment with the verdict and the comparison, which is replaced.',
+    ),
+  },
+  { closed: true },
+);
+const reports = note(
+  list(reported, { max: MOST_REPORTED }),
+  'Repositories that are told the verdicts of gates. Nothing is sent to any other repository.',
+);
 const name = note(str({ min: 1, max: 255 }), 'Name that people see.');
 
 /** Body of POST /v1/integrations. */
@@ -55,6 +76,7 @@ export const addRequest = object('IntegrationCreateRequest', {
   ),
   credentials: note(credentials, 'What the service proves itself with; sealed, never answered.'),
   webhook_secret: optional(webhookSecret),
+  reports: optional(reports),
 });
 
 /** Body of PATCH. */
@@ -64,6 +86,7 @@ export const changeRequest = object('IntegrationPatchRequest', {
   base_url: note(optional(webUrl()), 'Address of the code host; another one needs `credentials` in the same request.'),
   credentials: note(optional(credentials), 'Replaces what the service proves itself with.'),
   webhook_secret: optional(webhookSecret),
+  reports: optional(reports),
 });
 
 export const integrationPath = object({
@@ -96,6 +119,7 @@ export const integration = object('Integration', {
   app_id: note(nullable(int()), 'Identifier of the GitHub App; null for an integration with a token.'),
   installation_id: note(nullable(int()), 'Installation of the GitHub App; null for an integration with a token.'),
   webhook_configured: note(bool(), 'Whether a `webhook_secret` is stored, so that pushes of the host are accepted.'),
+  reports,
   created_at: note(timestamp(), 'When the integration was added.'),
   updated_at: note(timestamp(), 'When the integration last changed.'),
 });

@@ -1,3 +1,4 @@
+import { plainRepository, repositoryOf } from '@fairlead/contracts';
 import {
   type Aggregate,
   changedMembers,
@@ -31,6 +32,13 @@ export type Credentials =
       readonly private_key: string;
     };
 
+/** A repository of the host that is told the verdicts of gates. */
+export interface ReportedRepository {
+  readonly repo_url: string;
+  readonly statuses: boolean;
+  readonly comments: boolean;
+}
+
 export type IntegrationAdded = DomainEvent<
   'IntegrationAdded',
   {
@@ -41,12 +49,20 @@ export type IntegrationAdded = DomainEvent<
     readonly base_url: string;
     readonly auth: Auth;
     readonly webhook_secret: Sealed | null;
+    /** Absent when there are none. */
+    readonly reports?: readonly ReportedRepository[];
   }
 >;
 /** The changed members, each as it is after the change. */
 type IntegrationChanged = DomainEvent<
   'IntegrationChanged',
-  { readonly name?: string; readonly base_url?: string; readonly auth?: Auth; readonly webhook_secret?: Sealed }
+  {
+    readonly name?: string;
+    readonly base_url?: string;
+    readonly auth?: Auth;
+    readonly webhook_secret?: Sealed;
+    readonly reports?: readonly ReportedRepository[];
+  }
 >;
 export type IntegrationRemoved = DomainEvent<'IntegrationRemoved', { readonly integration_id: string }>;
 
@@ -62,6 +78,8 @@ export interface Integration {
   readonly base_url: string;
   readonly auth: Auth;
   readonly webhook_secret: Sealed | null;
+  /** Absent in events of earlier versions, and when there are none. */
+  readonly reports?: readonly ReportedRepository[];
   readonly created_at: string;
   readonly updated_at: string;
   readonly removed: boolean;
@@ -93,6 +111,7 @@ export function add(wanted: IntegrationAdded['data']): (state: IntegrationState)
   return (state) => {
     if (state) return [];
     checkAuth(wanted.provider, wanted.auth.kind);
+    checkReports(wanted.base_url, wanted.reports ?? []);
     return [{ type: 'IntegrationAdded', data: wanted }];
   };
 }
@@ -104,26 +123,49 @@ interface IntegrationPatch {
   readonly base_url?: string;
   readonly auth?: Auth;
   readonly webhook_secret?: Sealed;
+  readonly reports?: readonly ReportedRepository[];
 }
 
 /**
  * Changes the members that are sent and differ. Credentials cannot be compared, so they always count as changed.
  * @throws InvalidIntegration for another provider, and for another base_url without credentials: the stored ones must
- * not be sent to a new host.
+ * not be sent to a new host; and for a repository of another host.
  */
 export function change(wanted: IntegrationPatch): (state: Integration) => IntegrationEvent[] {
   return (state) => {
     const { provider = state.provider, auth, webhook_secret } = wanted;
     if (provider !== state.provider) throw new InvalidIntegration('provider cannot be changed after creation.');
     if (auth) checkAuth(provider, auth.kind);
-    const known = { name: state.name, base_url: state.base_url };
-    const { name, base_url } = wanted;
-    const data = changedMembers<IntegrationChanged['data']>(known, { name, base_url, auth, webhook_secret });
+    const { name: before, base_url: host, reports: told = [] } = state;
+    const { name, base_url, reports } = wanted;
+    checkReports(base_url ?? host, reports ?? told);
+    const known = { name: before, base_url: host, reports: told };
+    const data = changedMembers<IntegrationChanged['data']>(known, { name, base_url, auth, webhook_secret, reports });
     if (data?.base_url !== undefined && !auth) {
       throw new InvalidIntegration('credentials must be sent together with another base_url.');
     }
     return data ? [{ type: 'IntegrationChanged', data }] : [];
   };
+}
+
+/** Returns what a repository is told; undefined when it is told nothing. */
+export function reportedTo({ reports = [] }: Integration, repoUrl: string): ReportedRepository | undefined {
+  const wanted = plainRepository(repoUrl);
+  return reports.find(({ repo_url, statuses, comments }) => {
+    return plainRepository(repo_url) === wanted && (statuses || comments);
+  });
+}
+
+/** @throws InvalidIntegration when one is no repository of the host, or is named twice */
+function checkReports(baseUrl: string, reports: readonly ReportedRepository[]): void {
+  const names = reports.map(({ repo_url }) => plainRepository(repo_url));
+  for (const [place, { repo_url }] of reports.entries()) {
+    const at = `reports[${place}].repo_url`;
+    if (!repositoryOf(baseUrl, repo_url))
+      throw new InvalidIntegration(`${at} is no repository on the host of base_url.`);
+    if (names.indexOf(names[place]!) !== place)
+      throw new InvalidIntegration(`${at} is a repository that is named twice.`);
+  }
 }
 
 /** Removes the integration: its credentials can never be read again. */

@@ -38,6 +38,8 @@ const DELIVERIES: Deliveries = {
 export class IntegrationsOptions {
   constructor(
     readonly outbound = new OutboundPolicy(),
+    /** Address at which people reach the console, for links; undefined where it is not known. */
+    readonly publicUrl?: string,
     readonly retry: Retry = { attempts: 3, backoff: 300, longestWait: 20_000 },
     /** Age up to which a list of repositories is answered without a request to the host (ms). */
     readonly fresh = 30_000,

@@ -11,6 +11,7 @@ export function integrationRecord({ id, name, provider, base_url, auth, ...state
     app_id: auth.kind === 'app' ? auth.app_id : null,
     installation_id: auth.kind === 'app' ? auth.installation_id : null,
     webhook_configured: state.webhook_secret !== null,
+    reports: state.reports ?? [],
     created_at: state.created_at,
     updated_at: state.updated_at,
   };

@@ -1,29 +1,25 @@
-import {} from '@fairlead/schema';
 import { createHash, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Provider } from '../integration/integration';
+import { type Answer, ReportedHost } from './reported-host';
 import * as shapes from './shapes';
 
 /** A fault that the next request meets instead of its answer. */
 type Fault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'silent'
+  /** It does what it is asked, and its answer is lost. */
+  | 'lost'
   | 'cut'
   | 'not JSON'
   | 'another shape';
 
 interface Asked {
+  readonly method: string;
   readonly path: string;
   readonly authorization: string | undefined;
   readonly status: number;
-}
-
-interface Answer {
-  readonly status?: number;
-  /** Sent as JSON, unless it is a file. */
-  readonly body: unknown;
-  readonly headers?: Record<string, string>;
 }
 
 interface Head {
@@ -52,6 +48,8 @@ export class CodeHostServer {
   repositories = 5;
   /** Faults for the next requests, first come first served. */
   faults: Fault[] = [];
+  /** The same for the next request whose method and path match. */
+  faultsAt: { readonly at: RegExp; readonly fault: Fault }[] = [];
   asked: Asked[] = [];
   busiest = 0;
   /** Milliseconds before each answer; some, so that requests sent at once are seen at once. */
@@ -72,6 +70,8 @@ export class CodeHostServer {
   renamed: string | undefined;
   taken = false;
   gone = false;
+  /** Statuses of commits, pull requests and their comments. */
+  readonly reported: ReportedHost;
   private readonly server: Server;
 
   private constructor(readonly provider: Provider) {
@@ -79,8 +79,11 @@ export class CodeHostServer {
       this.running++;
       this.busiest = Math.max(this.busiest, this.running);
       response.on('close', () => this.running--);
-      setTimeout(() => this.answer(request, response), this.delay);
+      const sent: Buffer[] = [];
+      request.on('data', (part: Buffer) => sent.push(part));
+      setTimeout(() => this.answer(request, response, sent), this.delay);
     });
+    this.reported = new ReportedHost(provider, REPOSITORIES[provider].byName);
   }
 
   static async start(provider: Provider): Promise<CodeHostServer> {
@@ -95,15 +98,15 @@ export class CodeHostServer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private answer(request: IncomingMessage, response: ServerResponse): void {
+  private answer(request: IncomingMessage, response: ServerResponse, sent: readonly Buffer[]): void {
     const url = new URL(request.url ?? '/', this.origin);
     const path = url.pathname + url.search;
     const { authorization } = request.headers;
     const send = (status: number, body: string | Buffer, headers: Record<string, string> = {}) => {
-      this.asked.push({ path, authorization, status });
+      this.asked.push({ method: request.method ?? 'GET', path, authorization, status });
       response.writeHead(status, headers).end(body);
     };
-    const fault = this.faults.shift();
+    const fault = this.faults.shift() ?? this.faultOf(`${request.method} ${path}`);
     if (fault === 'silent') return;
     if (fault === 'cut') {
       response.writeHead(200, { 'content-type': 'application/json' }).write('[{"id":');
@@ -112,12 +115,17 @@ export class CodeHostServer {
     }
     if (fault === 'not JSON') return send(200, '<html>Sign in</html>', { 'content-type': 'text/html' });
     if (fault === 'another shape') return send(200, '{"items":[1]}', { 'content-type': 'application/json' });
+    if (fault === 'lost') {
+      this.respond(url, request, Buffer.concat(sent));
+      this.asked.push({ method: request.method ?? 'GET', path, authorization, status: 0 });
+      return void response.destroy();
+    }
     if (fault) return send(fault.status, fault.body ?? 'secret diagnostics of the host', fault.headers);
     const {
       status = 200,
       body,
       headers = {},
-    } = this.respond(url, request) ?? { status: 404, body: { message: 'Not Found' } };
+    } = this.respond(url, request, Buffer.concat(sent)) ?? { status: 404, body: { message: 'Not Found' } };
     if (Buffer.isBuffer(body)) return send(status, body, headers);
     const text = JSON.stringify(body);
     const etag = `W/"${createHash('sha256').update(text).digest('hex')}"`;
@@ -125,13 +133,19 @@ export class CodeHostServer {
     send(status, text, { 'content-type': 'application/json; charset=utf-8', etag, ...headers });
   }
 
-  private respond(url: URL, request: IncomingMessage): Answer | undefined {
+  private faultOf(asked: string): Fault | undefined {
+    const place = this.faultsAt.findIndex(({ at }) => at.test(asked));
+    return place < 0 ? undefined : this.faultsAt.splice(place, 1)[0]!.fault;
+  }
+
+  private respond(url: URL, request: IncomingMessage, sent: Buffer): Answer | undefined {
     // Whoever has the address needs no credentials, and stores refuse two kinds of them.
     if (url.pathname === '/store') return request.headers.authorization ? { status: 400, body: {} } : this.files();
     const moved = this.moved(url);
     if (moved) return moved;
     if (this.isAllowed(request)) {
-      const known = this.repository(url.pathname, url.searchParams);
+      const known =
+        this.reported.respond(request.method ?? 'GET', url, sent) ?? this.repository(url.pathname, url.searchParams);
       if (known) return known;
     }
     switch (this.provider) {

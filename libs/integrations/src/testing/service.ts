@@ -3,7 +3,13 @@ import { TestStores } from '@fairlead/eventing/testing';
 import { httpMigrations } from '@fairlead/edge';
 import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
 import { type Answered, type Method, provided, send, type Sent, startModules } from '@fairlead/edge/testing';
-import { plainRepository, type PushFollower, PushFollowers } from '@fairlead/contracts';
+import {
+  plainRepository,
+  type PushFollower,
+  PushFollowers,
+  type VerdictAbout,
+  VerdictReports,
+} from '@fairlead/contracts';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IntegrationsModule } from '../integrations.module';
 import { IntegrationsOptions } from '../integration/integrations.options';
@@ -22,6 +28,17 @@ interface Started {
   readonly deliveries?: Partial<IntegrationsOptions['deliveries']>;
 }
 
+/** Markdown of verdicts, as the service of experiments would make it. */
+class TestVerdicts extends VerdictReports {
+  asked: VerdictAbout[] = [];
+  more = '';
+
+  override markdown(_: string, about: VerdictAbout): Promise<string> {
+    this.asked.push(about);
+    return Promise.resolve(`## ${about.name}: ${about.standing}${this.more}`);
+  }
+}
+
 /** The integrations service alone over HTTP, on a database of its own. It may call 127.0.0.1. */
 export class TestService {
   private constructor(
@@ -31,6 +48,8 @@ export class TestService {
     readonly log: readonly string[],
     /** Stands for the deployments of the workspace. */
     readonly followers: PushFollower[],
+    /** Stands for what experiments have shown. */
+    readonly verdicts: TestVerdicts,
   ) {}
 
   static async start({
@@ -43,7 +62,7 @@ export class TestService {
     const stores = await TestStores.create([...httpMigrations, ...integrationsMigrations], integrationsEntities);
     const outbound = new OutboundPolicy(parseOutboundAllow(allow), limits);
     const retry = { attempts: 3, backoff: 10, longestWait: 1500 };
-    const options = new IntegrationsOptions(outbound, retry, fresh, stale, 6000, 6000, {
+    const options = new IntegrationsOptions(outbound, 'https://fairlead.example', retry, fresh, stale, 6000, 6000, {
       ...new IntegrationsOptions().deliveries,
       pauses: [20],
       ...deliveries,
@@ -55,15 +74,23 @@ export class TestService {
       }
     }
     const log: string[] = [];
-    const deployments = provided({ provide: PushFollowers, useValue: new TestFollowers() });
+    const verdicts = new TestVerdicts();
+    const deployments = provided(
+      { provide: PushFollowers, useValue: new TestFollowers() },
+      { provide: VerdictReports, useValue: verdicts },
+    );
     const app = await startModules([deployments, stores.module(), IntegrationsModule.register(options)], log);
     await connectConsumers(app, 'integrations');
-    return new TestService(app, stores, log, followers);
+    return new TestService(app, stores, log, followers, verdicts);
   }
 
   async stop(): Promise<void> {
     await this.app.close();
     await this.stores.drop();
+  }
+
+  get pool() {
+    return this.stores.database.pool;
   }
 
   get store() {

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { difference, type Tested, verdictText } from '../../../../cli/src/report/verdicts';
+import { difference, type Tested, verdictText } from '../../../../../libs/evaluation/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { Action } from '../../ui/action';
 import { Dialog } from '../../ui/dialog';

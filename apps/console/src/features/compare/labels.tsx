@@ -1,4 +1,4 @@
-import { labelTest } from '../../../../cli/src/report/verdicts';
+import { labelTest } from '../../../../../libs/evaluation/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { figure, middle, percent, probability, scoredRuns, whole } from '../../ui/format';
 import { Sign, Text, Unseen } from '../../ui/parts';

@@ -1,5 +1,11 @@
 import { type ReactNode, useEffect, useRef } from 'react';
-import { headline, type Keyed, type Tested, uncompared, verdictText } from '../../../../cli/src/report/verdicts';
+import {
+  headline,
+  type Keyed,
+  type Tested,
+  uncompared,
+  verdictText,
+} from '../../../../../libs/evaluation/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { duration, figure, middle, percent, probability, signed, whole } from '../../ui/format';
 import { Section } from '../../ui/list';

@@ -1,4 +1,4 @@
-import { sliceChange, sliceMeans, sliceName } from '../../../../cli/src/report/slice-text';
+import { sliceChange, sliceMeans, sliceName } from '../../../../../libs/evaluation/src/report/slice-text';
 import type { Comparison, Schemas } from '../../api/client';
 import { middle, probability, whole } from '../../ui/format';
 import { Section } from '../../ui/list';

@@ -5,7 +5,7 @@ import {
   markdown,
   uncompared,
   verdictText,
-} from '../../../../cli/src/report/verdicts';
+} from '../../../../../libs/evaluation/src/report/verdicts';
 import { correct, filterText, holm, labelFilter } from './statistics';
 
 const result = (

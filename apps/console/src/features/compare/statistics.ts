@@ -1,4 +1,4 @@
-import type { Keyed } from '../../../../cli/src/report/verdicts';
+import type { Keyed } from '../../../../../libs/evaluation/src/report/verdicts';
 
 /** Share of tests that give an alarm although nothing differs. */
 const ALARMS = 0.05;

@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
-import { comparisonTitle, report } from '../../../../cli/src/report/report';
-import { labelTests } from '../../../../cli/src/report/verdicts';
+import { comparisonTitle, report } from '../../../../../libs/evaluation/src/report/report';
+import { labelTests } from '../../../../../libs/evaluation/src/report/verdicts';
 import type { Comparison } from '../../api/client';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';

@@ -1,7 +1,7 @@
-import { flatText } from '../../../../cli/src/report/flat-text';
+import { flatText } from '../../../../../libs/evaluation/src/report/flat-text';
 import { SourceNumber } from '../../api/lossless';
 
-export { flatText } from '../../../../cli/src/report/flat-text';
+export { flatText } from '../../../../../libs/evaluation/src/report/flat-text';
 
 /** A turn of a conversation: who said it, its text, and the tools that it calls. */
 export interface Turn {

@@ -65,7 +65,7 @@ const about = {
 
 it('tells what was found, where it got worse, the worst rows, and a table', () => {
   expect(report(comparison, about).split('\n')).toEqual([
-    ...['## next \\*one\\* against base and 1 more on questions \\#1', ''],
+    ...['## next \\*one\\* against base and 1 more on questions \\#\u200b1', ''],
     '2026-01-01 · [comparison](https://fairlead.example/o/-/datasets/d/compare?selectedSessions=a,b,c) · 3 experiments · 3 rows',
     '',
     '- **next \\*one\\***: worse on correct (−50 points); changed labels of tone; 1 of 3 rows could not be compared on correct',

@@ -141,7 +141,25 @@ export function markdown(
   );
 }
 
-/** Text that was uploaded, on one line and without the signs of Markdown. */
+/** Bidirectional and other controls, which would show a text as another one. */
+const CONTROLS = /[\p{Cc}\p{Cs}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+/** Beginnings of mentions and references, which code hosts look for after Markdown has been read. */
+const REFERENCES = /[@#!%~^](?=[\p{L}\p{N}_"'{@#])|[$&](?=[\p{L}\p{N}])|\[(?=[a-z_]+:)|\b(?:GH|GL)(?=-\d)/giu;
+const ADDRESSES = /:(?=\/\/)|\b(?:www|mailto|xmpp)(?=[.:])/giu;
+/** A space without width. */
+const APART = '\u200b';
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/**
+ * Returns a text that somebody else has written for a line of Markdown that code hosts show: on one line, without signs
+ * of Markdown and HTML, and without anything that would mention a person, refer to an issue, or be made a link.
+ */
 export function escaped(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_[\]<>|#]/g, '\\$&');
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(CONTROLS, '')
+    .replaceAll(REFERENCES, `$&${APART}`)
+    .replaceAll(ADDRESSES, `$&${APART}`)
+    .replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)
+    .replaceAll(/[\\`*_[\]|#~$]/g, '\\$&');
 }

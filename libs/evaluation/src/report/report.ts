@@ -18,7 +18,7 @@ export interface Reported {
 }
 
 /** The members of a row that a report reads. */
-export interface ReportedRow {
+interface ReportedRow {
   readonly example_id: string;
   readonly regression: number | null;
   readonly inputs_preview: string | null;
@@ -28,8 +28,8 @@ export interface ReportedRow {
 interface About {
   /** Name of the dataset; undefined where it is not known. */
   readonly dataset?: string;
-  /** Address of the comparison in the console. */
-  readonly link: string;
+  /** Address of the comparison in the console; undefined where it is not known. */
+  readonly link?: string;
   readonly date: string;
   /** Rows, the worst first: those that got no worse are left out. */
   readonly worst: readonly ReportedRow[];
@@ -73,7 +73,9 @@ export function report(comparison: Reported, { dataset, link, date, worst, slice
   const title = `${comparisonTitle(experiments)}${dataset === undefined ? '' : ` on ${dataset}`}`;
   return [
     ...[`## ${escaped(title)}`, ''],
-    `${date} · [comparison](${link}) · ${whole(experiments.length)} experiments · ${whole(rows)} rows`,
+    [date, ...(link === undefined ? [] : [`[comparison](${link})`]), `${whole(experiments.length)} experiments`]
+      .concat(`${whole(rows)} rows`)
+      .join(' · '),
     ...['', ...found, ''],
     ...(lost.length > 0 ? ['Slices that got clearly worse:', '', ...lost, ''] : []),
     ...(worse.length > 0 ? ['Worst rows, as a share of the range of the score:', '', ...worse, ''] : []),
