@@ -46,8 +46,8 @@ async function loadedBy(service: ServiceName): Promise<string[]> {
 const EXPECTED: Readonly<Record<ServiceName, readonly string[]>> = {
   // It asks the code host if the reference of a source is a branch, which pushes can follow.
   deployments: ['deployments', 'integrations', '@octokit/core'],
-  // It notes for each push which deployments follow the repository.
-  integrations: ['deployments', 'integrations', '@octokit/core'],
+  // It notes for each push which deployments follow the repository, and tells pull requests how experiments compare.
+  integrations: ['deployments', 'experiments', 'integrations', '@octokit/core', 'csv-parse'],
   'auth-providers': ['auth-providers', 'openid-client'],
   experiments: ['experiments', 'csv-parse'],
   // In a process of its own it reads sources and resolves commits itself. Kubernetes' client comes with that executor.

@@ -20,6 +20,7 @@ const NO_READ_MODELS = [
   ...['idempotency_keys', 'identity_keys', 'refused_items', 'refused_requests'],
   ...['oauth_authorizations', 'oauth_refreshes', 'push_branches'],
   ...['integration_deliveries', 'integration_pushes', 'integration_repositories'],
+  ...['verdict_comments', 'verdict_reports', 'verdict_turns'],
   ...['webhook_targets', 'webhook_deliveries', 'webhook_attempts', 'rollout_duties', 'rollout_logs'],
   'deployment_metrics',
   ...['source_archives', 'source_archive_chunks', 'tracing_projects', 'payloads', 'payload_chunks', 'payload_drafts'],

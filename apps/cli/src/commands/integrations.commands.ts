@@ -33,5 +33,14 @@ export const integrations: Group = {
       route: `POST ${ONE}/deliveries/{delivery_id}/retry`,
       example: "'our code host' 0198c1f0-0000-7000-8000-000000000001",
     },
+    reports: {
+      route: `GET ${ONE}/reports`,
+      example: "'our code host' --status set_aside",
+      columns: ['revision_id', 'deployment', 'standing', 'status', 'sent_at', 'reason'],
+    },
+    'retry-report': {
+      route: `POST ${ONE}/reports/{revision_id}/retry`,
+      example: "'our code host' 0198c1f0-0000-7000-8000-000000000001",
+    },
   },
 };

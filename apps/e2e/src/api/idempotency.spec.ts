@@ -17,6 +17,7 @@ const UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 /** Routes that change tables of the service, and append no event. */
 const WITHOUT_EVENTS = new Set([
   'POST /v1/integrations/:integration_id/deliveries/:delivery_id/retry',
+  'POST /v1/integrations/:integration_id/reports/:revision_id/retry',
   'POST /v1/webhooks/:webhook_id/test',
   'POST /v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
 ]);

@@ -71,6 +71,7 @@ const FROM_STREAMS = [
   '/v1/integrations/:integration_id',
   '/v1/integrations/:integration_id/deliveries',
   '/v1/integrations/:integration_id/deliveries/:delivery_id',
+  '/v1/integrations/:integration_id/reports',
   '/v1/integrations/codehost/:integration_id/repos',
   '/v1/integrations/managed/codehost/:integration_id/repos',
   '/v1/parked-subjects',

@@ -285,6 +285,7 @@ export function details(
       search: `?experiments=${session_id},${MISSING}&key=correct`,
     },
     'GET /api/v1/datasets/:dataset_id/compare/rows/:example_id': { search: `?experiments=${session_id},${MISSING}` },
+    'GET /api/v1/datasets/:dataset_id/compare/report': { search: `?experiments=${session_id},${MISSING}` },
     'GET /api/v1/datasets/:dataset_id/compare/slices': { search: `?experiments=${session_id},${MISSING}` },
     'GET /api/v1/datasets/:dataset_id/trend': { search: '?key=correct' },
     'GET /api/v1/revisions/scores': { search: `?revision_ids=${MISSING}` },

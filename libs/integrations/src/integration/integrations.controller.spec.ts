@@ -32,6 +32,7 @@ it('adds, shows, lists, changes and removes an integration', async () => {
     auth: 'token',
     app_id: null,
     installation_id: null,
+    reports: [],
     webhook_configured: true,
     created_at: expect.any(String),
     updated_at: added.json.created_at,

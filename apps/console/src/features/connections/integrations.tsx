@@ -11,6 +11,7 @@ import { Status } from '../../ui/status';
 import { Deliveries } from './deliveries';
 import css from './connections.module.css';
 import { CreateDialog, Kinds, RemoveDialog, type Values } from './parts';
+import { Reports } from './reports';
 
 type Integration = Schemas['Integration'];
 type Repository = Schemas['Repository'];
@@ -100,12 +101,17 @@ export function IntegrationsPage() {
               ),
             },
           ]}
-          below={({ id }) =>
+          below={({ id, reports }) =>
             id === search.open && (
               <>
                 <Section title="Deliveries">
                   <Deliveries integration={id} />
                 </Section>
+                {reports.length > 0 && (
+                  <Section title="Verdicts of gates">
+                    <Reports integration={id} />
+                  </Section>
+                )}
                 <Section title="Repositories">
                   <Repositories integration={id} />
                 </Section>

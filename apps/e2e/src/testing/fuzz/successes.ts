@@ -183,6 +183,12 @@ async function specials(
   const other = { ...push, ref: 'refs/heads/other' };
   const taken = await service.ask<{ delivery_id: string }>('POST', webhookPath, '', other, fromGitLab);
   const delivered = [{ ids: { delivery_id: taken.delivery_id } }];
+  const revision_id = crypto.randomUUID();
+  await service.database.pool.query(
+    `insert into verdict_reports (tenant_id, revision_id, deployment_id, integration_id, status, name, repository)
+     select tenant_id, $1, $1, id, 'sent', 'agent', 'https://git.example/team/agent' from integrations where id = $2`,
+    [revision_id, ids.integration_id],
+  );
   const parked = [{ key: OPERATOR, ids: { parked_subject_id: await service.parkedSubject() } }];
   const doomed = await service.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: 'doomed' });
   const workspace = [{ key: OPERATOR, ids: { workspace_id: doomed.id } }];
@@ -257,6 +263,7 @@ async function specials(
     'POST /v1/integrations/:integration_id/webhook': [{ body: push, headers: fromGitLab }],
     'GET /v1/integrations/:integration_id/deliveries/:delivery_id': delivered,
     'POST /v1/integrations/:integration_id/deliveries/:delivery_id/retry': delivered,
+    'POST /v1/integrations/:integration_id/reports/:revision_id/retry': [{ ids: { revision_id } }],
     'POST /v2/auth/providers/mcp-discover': [
       { body: { provider_id: 'discovered', name: 'discovered', mcp_server_url: service.outside.url } },
     ],
@@ -280,6 +287,7 @@ async function specials(
       { search: `${both}&format=summary` },
       { search: `${both}&slice=inputs.a%3Db` },
     ],
+    'GET /api/v1/datasets/:dataset_id/compare/report': [{ search: both }],
     'GET /api/v1/datasets/:dataset_id/compare/slices': [{ search: both }, { search: `${both}&by=inputs.topic` }],
     'GET /api/v1/datasets/:dataset_id/trend': [{ search: '?key=correct' }, { search: '?measure=tokens' }],
     'GET /api/v1/revisions/scores': [{ search: `?revision_ids=${EVALUATED}` }],
