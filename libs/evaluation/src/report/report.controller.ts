@@ -1,7 +1,8 @@
 import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import { EXPERIMENTS_VIEWS, Id, PublicUrl } from '@fairlead/runs';
 import { type Infer, int, note, object, optional, str } from '@fairlead/schema';
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { compared, keysOf, requestOf } from '../compare/compare.controller';
 import { comparisonLink, ComparisonReports } from './comparison-reports.service';
 
@@ -30,9 +31,11 @@ export class ReportController {
     @Context() { tenantId, origin }: CommandContext,
     @Id('dataset_id') id: string,
     @Query(reportQuery) asked: Infer<typeof reportQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const request = requestOf(id, asked, keysOf(asked));
     const link = comparisonLink(`${this.publicUrl.value ?? origin}/o/-`, request);
+    void reply.header('content-type', 'text/markdown; charset=utf-8');
     return this.reports.render(tenantId, request, { link, worst: asked.limit });
   }
 }

@@ -14,7 +14,7 @@ export const reportsQuery = object({
 
 export const report = object('VerdictReport', {
   revision_id: note(uuid(), 'Revision whose gates are reported.'),
-  deployment_id: note(uuid(), 'Its deployment.'),
+  deployment_id: note(uuid(), 'The `id` of the deployment that the revision is of.'),
   deployment: note(str(), 'Name of the deployment.'),
   repository: note(str(), 'Address of the repository, in lower case.'),
   commit: note(nullable(str()), 'Commit that gets the status; null before it is known.'),
