@@ -4,6 +4,7 @@ export * from './ports/experiments';
 export * from './ports/gates';
 export * from './ports/slices';
 export * from './ports/measures';
+export * from './ports/monitors';
 export * from './ports/rollouts';
 export * from './ports/standing';
 export * from './ports/turns';

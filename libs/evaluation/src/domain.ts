@@ -5,13 +5,15 @@ import * as comparative from './comparative/comparative-experiment.entity';
 import { comparativeExperimentsView } from './comparative/comparative-experiments.projection';
 import * as held from './gates/held-revision.entity';
 import { heldRevisionsView } from './gates/held-revisions.projection';
+import * as monitors from './monitors/monitor.entity';
+import { monitorsProjection } from './monitors/monitor.projection';
 import * as shares from './sharing/share.entity';
 import { shareHandlers } from './sharing/shares.projection';
 
 /** Entities of this library and of experiments below it. */
 export const evaluationEntities = [
   ...experimentsEntities,
-  ...[comparative, held, shares].flatMap((file) => Object.values<EntityClass>(file)),
+  ...[comparative, held, monitors, shares].flatMap((file) => Object.values<EntityClass>(file)),
 ];
 
 /** Read models of this library and of experiments below it. */
@@ -29,5 +31,6 @@ export function evaluationReadModels(store: EventStore): ReadModel[] {
       notes: ['gate_looks'],
       projections: () => [heldRevisionsView],
     },
+    { name: 'monitors', tables: ['monitors'], notes: ['monitor_looks'], projections: () => [monitorsProjection] },
   ];
 }

@@ -1,4 +1,4 @@
-import { Followers, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { type Caller, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -20,6 +20,13 @@ import { RepeatedVerdicts } from './gates/repeated-verdicts.service';
 import { VerdictController } from './gates/verdict.controller';
 import { ReportController } from './report/report.controller';
 import { VerdictReportsModule } from './report/verdict-reports.module';
+import { deleteMonitor } from './monitors/monitor';
+import { MonitorLooks } from './monitors/monitor-looks.store';
+import { MonitorCommands } from './monitors/monitor.commands';
+import { monitorsProjection } from './monitors/monitor.projection';
+import { MonitorQueries } from './monitors/monitor.queries';
+import { MonitorsController } from './monitors/monitors.controller';
+import { MonitorsWorker } from './monitors/monitors.worker';
 import { RevisionScoresController } from './revisions/revision-scores.controller';
 import { RevisionsEvidence } from './revisions/revisions-evidence.service';
 import { RowRunsController } from './row/row-runs.controller';
@@ -55,6 +62,7 @@ export class EvaluationModule implements OnModuleInit {
         ComparativeExperimentsController,
         ComparisonViewController,
         ReportController,
+        MonitorsController,
         RevisionScoresController,
         RowRunsController,
         RunsV2Controller,
@@ -81,14 +89,21 @@ export class EvaluationModule implements OnModuleInit {
         GatesWorker,
         HeldRevisions,
         RepeatedVerdicts,
+        MonitorCommands,
+        MonitorLooks,
+        MonitorQueries,
+        MonitorsWorker,
       ],
     };
   }
 
   constructor(
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
     private readonly comparisons: ComparativeExperimentCommands,
+    private readonly monitors: MonitorCommands,
+    private readonly listed: MonitorQueries,
     private readonly vault: Vault,
     private readonly pool: Pool,
   ) {}
@@ -101,15 +116,23 @@ export class EvaluationModule implements OnModuleInit {
     const comparisons = {
       view: comparativeExperimentsView.name,
       find,
-      remove: (caller: Parameters<typeof this.comparisons.change>[0], id: string) =>
+      remove: (caller: Caller, id: string) =>
         this.comparisons.change(caller, id, deleteComparison),
     };
-    this.removals.register('experiments', 'system:experiments', [comparisons], async (tenant) => {
+    const monitors = {
+      view: monitorsProjection.name,
+      find: async (tenant: string, limit: number) =>
+        (await this.listed.list(tenant, undefined, { limit, offset: 0 })).items.map(({ monitor }) => monitor.id),
+      remove: (caller: Caller, id: string) => this.monitors.change(caller, id, deleteMonitor('requested')),
+    };
+    this.removals.register('experiments', 'system:experiments', [comparisons, monitors], async (tenant) => {
       await this.vault.shred(sealsOf(tenant));
       return 0;
     });
     this.followers.register(experimentsView(shareHandlers));
     this.followers.register(comparativeExperimentsView);
     this.followers.register(heldRevisionsView);
+    this.followers.register(monitorsProjection);
+    this.quotas.count('monitors', 'MonitorCreated', 'MonitorDeleted');
   }
 }

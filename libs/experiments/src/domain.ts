@@ -5,6 +5,7 @@ import { DeletedSessions, LiveRuns, PersistRuns, RunBatches, runsEntities } from
 import { datasetsEntities, LoggedDatasets } from '@fairlead/datasets';
 import * as experimentTables from './migrations/experiment-tables';
 import * as gateTables from './migrations/gate-tables';
+import * as monitorTables from './migrations/monitor-tables';
 import * as payloadTables from './migrations/payload-tables';
 import * as runIndexes from './migrations/run-indexes';
 import * as runTables from './migrations/run-tables';
@@ -14,7 +15,7 @@ import { experimentsView, type Handler } from './experiments.projection';
 export const experimentsEntities = [...datasetsEntities, ...runsEntities];
 
 export const experimentsMigrations = [
-  ...[experimentTables, runTables, payloadTables, workspaceKeys, runIndexes, gateTables],
+  ...[experimentTables, runTables, payloadTables, workspaceKeys, runIndexes, gateTables, monitorTables],
 ].flatMap((file) => Object.values<MigrationClass>(file));
 
 /** Tables and handlers that a library above this one adds to the view of experiments. */

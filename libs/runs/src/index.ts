@@ -27,6 +27,7 @@ export {
   shownMetadataOf,
   storable,
 } from './common/sql';
+export { countsOfSessions } from './counts/trace-counts.queries';
 export { refreshRunStats } from './counts/run-stats.projection';
 export { TraceCounts } from './counts/trace-counts.projection';
 export { runsEntities } from './domain';

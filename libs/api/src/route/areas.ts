@@ -12,6 +12,7 @@ export const AREAS = {
   Datasets: 'Datasets and the versions of their examples.',
   Runs: 'Runs of experiments and projects: queries, and taking them in while they happen.',
   Feedback: 'Scores and comments on runs and experiments.',
+  Monitors: 'Looks at what runs, and what webhooks are told when a value is beyond its threshold.',
   Sharing: 'Let whoever has a token read a run or a dataset, without a key.',
   Comparisons: 'Differences between experiments on the same rows, gates, exports.',
   Search: 'Find datasets, experiments and deployments by their names.',

@@ -2,6 +2,7 @@ import { connectionEvents } from './connections';
 import { deploymentEvents } from './deployments';
 import { experimentEvents } from './experiments';
 import { installationEvents } from './installation';
+import { monitorEvents } from './monitors';
 import { rolloutEvents } from './rollouts';
 import type { RevisionCreatedMessage } from '../ports/rollouts';
 import type { LoggedEvent, Row, Upcaster } from './row';
@@ -14,6 +15,7 @@ export const CATALOGUE = {
   ...deploymentEvents,
   ...experimentEvents,
   ...connectionEvents,
+  ...monitorEvents,
   ...rolloutEvents,
   ...installationEvents,
 };

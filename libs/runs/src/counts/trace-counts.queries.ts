@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { isoTime } from '../common/sql';
 import { type CountRange, daysWithin } from './count-range';
 import { latencyIn } from './latency-buckets';
@@ -49,7 +49,7 @@ const BY_TIME = sums(isoTime('c.time'), 'c.session_id = $2 and c.unit = $3 and c
 
 /** Counts of sessions over a range; those that have nothing in it are absent. */
 export async function countsOfSessions(
-  pool: Pool,
+  pool: Pool | PoolClient,
   tenantId: string,
   sessions: readonly string[],
   range: CountRange,

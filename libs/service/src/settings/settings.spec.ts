@@ -37,6 +37,7 @@ describe('The settings', () => {
         integrations: 1000,
         stored_bytes: 107_374_182_400,
         listeners: 1000,
+        monitors: 100,
         oauth_providers: 1000,
         views: 500,
         webhooks: 100,
