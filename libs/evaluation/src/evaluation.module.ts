@@ -116,8 +116,7 @@ export class EvaluationModule implements OnModuleInit {
     const comparisons = {
       view: comparativeExperimentsView.name,
       find,
-      remove: (caller: Caller, id: string) =>
-        this.comparisons.change(caller, id, deleteComparison),
+      remove: (caller: Caller, id: string) => this.comparisons.change(caller, id, deleteComparison),
     };
     const monitors = {
       view: monitorsProjection.name,

@@ -5,12 +5,23 @@ import type { webhookWithSecret } from './webhook/webhook.schema';
 
 /** Returns a webhook as answers show it, without its secret. */
 export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: Health) {
-  const { id, url, event_types, description, disabled, previous, created_at, updated_at } = webhook;
+  const {
+    id,
+    url,
+    event_types,
+    description,
+    format = 'standard',
+    disabled,
+    previous,
+    created_at,
+    updated_at,
+  } = webhook;
   return {
     id,
     url,
     event_types,
     description,
+    format,
     enabled: disabled === null,
     disabled_reason: disabled?.reason ?? null,
     disabled_at: disabled?.at ?? null,

@@ -23,6 +23,7 @@ it('adds, shows, lists, changes and removes a webhook', async () => {
     id: expect.any(String),
     ...wanted,
     description: 'ours',
+    format: 'standard',
     enabled: true,
     disabled_reason: null,
     disabled_at: null,

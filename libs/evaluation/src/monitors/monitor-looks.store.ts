@@ -43,7 +43,10 @@ export class MonitorLooks extends WorkQueue {
     if (!rows[0]) return undefined;
     const { state, edition, streaks } = rows[0];
     const monitor = JSON.parse(state) as Monitor;
-    return { monitor, streaks: streaks !== null && edition === monitor.edition ? (JSON.parse(streaks) as Streaks) : null };
+    return {
+      monitor,
+      streaks: streaks !== null && edition === monitor.edition ? (JSON.parse(streaks) as Streaks) : null,
+    };
   }
 
   /** Stores what a look of this process has found. */

@@ -15,7 +15,10 @@ export interface Measured {
   readonly runs: number;
 }
 
-type Subject = Pick<Monitor, 'tenant_id' | 'project_id' | 'revision_id' | 'measure' | 'feedback_key' | 'window_minutes'>;
+type Subject = Pick<
+  Monitor,
+  'tenant_id' | 'project_id' | 'revision_id' | 'measure' | 'feedback_key' | 'window_minutes'
+>;
 
 const OF_REVISION = '($5::text is null or revision_of(r.extra) = $5)';
 

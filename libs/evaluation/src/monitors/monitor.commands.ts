@@ -1,11 +1,4 @@
-import {
-  AggregateCommands,
-  type Caller,
-  type Changed,
-  EventStore,
-  Quotas,
-  serviceCaller,
-} from '@fairlead/eventing';
+import { AggregateCommands, type Caller, type Changed, EventStore, Quotas, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
 import type { MonitorState } from '@fairlead/contracts';

@@ -1,6 +1,19 @@
 import { page, paging } from '@fairlead/api';
 import { MONITOR_MEASURES, MONITOR_STATES } from '@fairlead/contracts';
-import { bool, fixed, int, literal, note, nullable, num, object, optional, str, timestamp, uuid } from '@fairlead/schema';
+import {
+  bool,
+  fixed,
+  int,
+  literal,
+  note,
+  nullable,
+  num,
+  object,
+  optional,
+  str,
+  timestamp,
+  uuid,
+} from '@fairlead/schema';
 
 const WEEK_MINUTES = 7 * 24 * 60;
 const [USUAL_LOOKS, USUAL_RUNS] = [3, 20];

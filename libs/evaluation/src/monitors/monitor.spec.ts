@@ -169,7 +169,10 @@ describe('The state after looks', () => {
       fc.record({
         first: fc.constant(more),
         start: fc.array(anyLook, { maxLength: 20 }),
-        looks: fc.array(fc.double({ min: low, max: high, noNaN: true }).map((one) => seen(one)), { maxLength: 40 }),
+        looks: fc.array(
+          fc.double({ min: low, max: high, noNaN: true }).map((one) => seen(one)),
+          { maxLength: 40 },
+        ),
       }),
     );
     fc.assert(

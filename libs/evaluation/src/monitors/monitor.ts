@@ -168,7 +168,8 @@ export function afterLook(
   look: Look,
 ): { readonly streaks: Streaks; readonly state: MonitorState } {
   const toward = foundState(monitor, look);
-  const count = (streak: Streak | null, isSame: boolean) => Math.min((isSame ? (streak?.count ?? 0) : 0) + 1, monitor.looks);
+  const count = (streak: Streak | null, isSame: boolean) =>
+    Math.min((isSame ? (streak?.count ?? 0) : 0) + 1, monitor.looks);
   // A monitor with a verdict leaves it after looks without a value, whatever they lack.
   const next = isVerdict(toward)
     ? { verdict: { toward, count: count(verdict, verdict?.toward === toward) }, gap: null }

@@ -24,7 +24,10 @@ async function ask(method: string, path: string, body?: object, headers: Record<
 async function runs(name: string, given: readonly { minutes?: number; seconds?: number; [member: string]: unknown }[]) {
   const post = given.map(({ minutes = 1, seconds = 1, ...members }) => {
     const start = Date.now() - minutes * MINUTE_MS;
-    const times = { start_time: new Date(start).toISOString(), end_time: new Date(start + seconds * 1000).toISOString() };
+    const times = {
+      start_time: new Date(start).toISOString(),
+      end_time: new Date(start + seconds * 1000).toISOString(),
+    };
     return { id: newId(), session_name: name, name: 'agent', run_type: 'chain', inputs: {}, ...times, ...members };
   });
   expect((await ask('POST', '/runs/batch', { post })).status).toBe(202);
@@ -32,7 +35,8 @@ async function runs(name: string, given: readonly { minutes?: number; seconds?: 
   const [project] = (await service.get(`/api/v1/sessions?name=${encodeURIComponent(name)}`)).json as [{ id: string }];
   return { project: project.id, ids: post.map(({ id }) => id) };
 }
-const failing = (count: number, minutes?: number) => Array.from({ length: count }, () => ({ error: 'it broke', minutes }));
+const failing = (count: number, minutes?: number) =>
+  Array.from({ length: count }, () => ({ error: 'it broke', minutes }));
 const fine = (count: number, more: object = {}) => Array.from({ length: count }, () => ({ ...more }));
 
 const wanted = (project_id: string, more: object = {}) => ({
@@ -49,7 +53,7 @@ const find = async (id: string) => (await service.get(`/v1/monitors/${id}`)).jso
 const eventsOf = async (id: string) => (await service.store.read(`monitor-${id}`)).map(({ type }) => type);
 
 /** Lets all monitors be looked at now, and waits until a monitor has what is expected. */
-async function look(id: string, expected: object) {
+async function look(id: string, expected: object): Promise<Record<string, unknown>> {
   return until(async () => {
     await service.pool.query('update monitor_looks set due_at = now() where due_at is not null');
     service.app.get(MonitorLooks).wake();
@@ -109,7 +113,8 @@ describe('Monitors over HTTP', () => {
   it('belong to one workspace', async () => {
     const id = await create(project, { enabled: false });
     for (const method of ['GET', 'PATCH', 'DELETE']) {
-      expect((await ask(method, `/v1/monitors/${id}`, { name: 'mine' }, { 'x-api-key': 'b' })).status).toBe(404);
+      const body = method === 'PATCH' ? { name: 'mine' } : undefined;
+      expect((await ask(method, `/v1/monitors/${id}`, body, { 'x-api-key': 'b' })).status).toBe(404);
     }
     expect((await ask('POST', '/v1/monitors', wanted(project), { 'x-api-key': 'b' })).status).toBe(404);
     await ask('DELETE', `/v1/monitors/${id}`);
@@ -119,11 +124,14 @@ describe('Monitors over HTTP', () => {
     const quotas = service.app.get(Quotas) as unknown as { limits: { monitors: number } };
     const { limits } = quotas;
     quotas.limits = { ...limits, monitors: 1 };
-    const id = await create(project, { enabled: false });
-    const { status, json } = await ask('POST', '/v1/monitors', wanted(project));
-    expect([status, json.detail]).toEqual([409, expect.stringContaining('QUOTA_MONITORS')]);
-    await ask('DELETE', `/v1/monitors/${id}`);
-    quotas.limits = limits;
+    try {
+      const id = await create(project, { enabled: false });
+      const { status, json } = await ask('POST', '/v1/monitors', wanted(project));
+      expect([status, json.detail]).toEqual([409, expect.stringContaining('QUOTA_MONITORS')]);
+      await ask('DELETE', `/v1/monitors/${id}`);
+    } finally {
+      quotas.limits = limits;
+    }
   });
 });
 

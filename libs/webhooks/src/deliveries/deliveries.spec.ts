@@ -84,6 +84,21 @@ it('sends what happens, signed, to those who subscribed to it', async () => {
   expect(receiver.types).toEqual(['revision.activated', 'webhook.test']);
 });
 
+it('sends messages in the form of Slack, signed as they are sent, once that is chosen', async () => {
+  const { id, secret } = await service.add(receiver.url, { format: 'slack' });
+  await service.happen();
+  const [message] = await arrived(1);
+  const { text, blocks } = verified(secret, message!) as { text: string; blocks: { type: string }[] };
+  expect(text).toBe('A revision is the one that runs.');
+  expect(blocks.map(({ type }) => type)).toEqual(['section', 'context']);
+  expect((await service.tried(id, 1)).payload).toMatchObject({ type: 'revision.activated' });
+  await service.send('POST', `/${id}/test`);
+  expect((await arrived(2))[1]!.json.text).toBe('Event webhook.test.');
+  await service.send('PATCH', `/${id}`, { body: { format: 'standard' } });
+  await service.send('POST', `/${id}/test`);
+  expect((await arrived(3))[2]!.json.type).toBe('webhook.test');
+});
+
 it('sends only what happens after a webhook was added', async () => {
   await service.happen();
   const { id } = await service.add(receiver.url);

@@ -4,6 +4,7 @@ import { Webhook as Signer } from 'standardwebhooks';
 import type { Due } from './webhook-delivery.store';
 import { type Attempt, retryAfter } from './retry-schedule';
 import { WebhookSecrets } from '../webhook/webhook-secrets.service';
+import { slackMessage } from '../webhook/slack-message';
 import { WebhooksOptions } from '../webhook/webhooks.options';
 
 /** Number of bytes of an answer that the log stores. */
@@ -21,9 +22,10 @@ export class DeliveryAttempts {
    * Sends a delivery once, within the time limit, and returns the result. @throws the reason of `signal` when that
    * aborts, and errors of the vault
    */
-  async make({ webhook, messageId, body }: Due, signal: AbortSignal): Promise<Attempt> {
+  async make({ webhook, messageId, body: message }: Due, signal: AbortSignal): Promise<Attempt> {
     const { outbound, timeLimit, now } = this.options;
     const at = now();
+    const body = webhook.format === 'slack' ? slackMessage(message) : message;
     const secrets = await this.secrets.open(webhook, at);
     const signatures = secrets.map((secret) => new Signer(secret).sign(messageId, new Date(at), body));
     const headers = {

@@ -16,6 +16,7 @@ import {
   uuid,
   webUrl,
 } from '@fairlead/schema';
+import { WEBHOOK_FORMATS } from './webhook';
 import { isSubscription, SUBSCRIPTIONS } from './event-types';
 
 const text = refine(str({ max: 100 }), (text) =>
@@ -32,11 +33,17 @@ const url = note(
   'Address to send deliveries to: https on the public internet, or allowed by `OUTBOUND_ALLOW`.',
 );
 
+const format = note(
+  literal(WEBHOOK_FORMATS),
+  "Form of the messages: `standard` has `type`, `timestamp` and `data`; `slack` is that of Slack's incoming webhooks.",
+);
+
 /** Body of POST /v1/webhooks. */
 export const addRequest = object('WebhookCreateRequest', {
   url,
   event_types: eventTypes,
   description: optional(description, ''),
+  format: optional(format, 'standard'),
   enabled: note(optional(bool(), true), 'False: nothing is sent until it is enabled.'),
 });
 
@@ -45,6 +52,7 @@ export const patchRequest = object('WebhookPatchRequest', {
   url: optional(url),
   event_types: optional(eventTypes),
   description: optional(description),
+  format: optional(format),
   enabled: note(
     optional(bool()),
     'False stops the webhook and gives up what waits. True enables it again and ends a pause.',
@@ -72,6 +80,7 @@ const members = {
     'Types of events that are sent: whole names, prefixes such as `deployment.*`, or `*`.',
   ),
   description: note(str(), 'What the webhook is for, as its maker wrote it.'),
+  format,
   enabled: note(bool(), 'Whether events are sent.'),
   disabled_reason: note(
     nullable(str()),
@@ -119,7 +128,10 @@ export const deliveriesPage = object('DeliveriesPage', {
 });
 export const delivery = object('Delivery', {
   ...deliveryMembers,
-  payload: note(anyObject(), 'Body that is sent: `type`, `timestamp` and `data`.'),
+  payload: note(
+    anyObject(),
+    'Message: `type`, `timestamp` and `data`. A webhook with the format `slack` is sent another form of it.',
+  ),
   attempts: note(
     list(
       object('DeliveryAttempt', {

@@ -8,8 +8,13 @@ import {
 } from '@fairlead/eventing';
 import { WebhookNotFound } from './webhook.errors';
 
+/** Forms of messages: that of Standard Webhooks, and that of Slack's incoming webhooks. */
+export const WEBHOOK_FORMATS = ['standard', 'slack'] as const;
+
 /** The settings of a webhook. */
 interface WebhookFacts {
+  /** The form of messages; `standard` where it is absent. */
+  readonly format?: (typeof WEBHOOK_FORMATS)[number];
   readonly url: string;
   /** Published types and prefixes of them such as `deployment.*`. */
   readonly event_types: readonly string[];
@@ -108,7 +113,8 @@ export function add(wanted: WebhookAdded['data']): (state: WebhookState) => Webh
 /** Changes the members that are sent and differ. Enabling removes the reason for which it was disabled. */
 export function patch(wanted: WebhookChanged['data']): (state: Webhook) => WebhookEvent[] {
   return (state) => {
-    const data = changedMembers({ ...state, enabled: state.disabled === null }, wanted);
+    const { format = 'standard' } = state;
+    const data = changedMembers({ ...state, format, enabled: state.disabled === null }, wanted);
     return data ? [{ type: 'WebhookChanged', data }] : [];
   };
 }
