@@ -24,6 +24,7 @@ import { workspaces } from './commands/workspaces.commands';
 import { feedback } from './commands/feedback.commands';
 import { integrations } from './commands/integrations.commands';
 import { listeners } from './commands/listeners.commands';
+import { monitors } from './commands/monitors.commands';
 import { providers, tokens } from './commands/providers.commands';
 import { links, runs, shared } from './commands/runs.commands';
 import { parked, service } from './commands/service.commands';
@@ -79,7 +80,7 @@ export function program(): Command {
   addOpen(all);
   addExperiments(all);
   for (const group of [datasets, examples, runs, feedback, shared, links]) addGroup(all, group);
-  for (const group of [integrations, providers, tokens, webhooks, listeners]) addGroup(all, group);
+  for (const group of [integrations, providers, tokens, monitors, webhooks, listeners]) addGroup(all, group);
   addSearch(all);
   addChanges(all);
   addAudit(all);

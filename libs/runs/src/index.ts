@@ -82,6 +82,7 @@ export { runInputs, runVocabulary } from './run/runs-vocabulary';
 export { itemsPage, run, runAnswerMembers, runsPage, runsPageV2, runV2 } from './run/runs.answers.schema';
 export { placeOfRun } from './run/run-lookups.queries';
 export { findRun, findRunPage, queryRuns, readRuns, type RunFilter } from './run/runs.queries';
+export { hasProject } from './traces/traces.queries';
 export { RunsModule } from './runs.module';
 export { DeletedSessions } from './session/deleted-sessions.consumer';
 export { applySessionDeleted, applyTenantRemoved } from './session/deletions.projection';

@@ -18,6 +18,7 @@ const KINDS = {
   integration: { path: '/v1/integrations', names: ['name'] },
   webhook: { path: '/v1/webhooks', names: ['url', 'description'] },
   listener: { path: '/v2/listeners', names: ['compute_id'] },
+  monitor: { path: '/v1/monitors', names: ['name'] },
   view: { path: '/v1/views', names: ['name'] },
   workspace: { path: '/api/v1/workspaces', names: ['display_name', 'tenant_handle'] },
   key: { path: '/api/v1/api-key', names: ['description', 'short_key'] },

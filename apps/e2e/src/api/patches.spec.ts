@@ -136,6 +136,7 @@ async function prepared(): Promise<Changed[]> {
     }),
     one('run', '/api/v1/runs/{run_id}', id),
     one('session', '/api/v1/sessions/{session_id}', session_id!, { values: dataset }),
+    one('monitor', '/v1/monitors/{monitor_id}', ids.monitor_id!),
     one('view', '/v1/views/{view_id}', ids.view_id!, { values: { parameters: { status: 'error' } } }),
     one('webhook', '/v1/webhooks/{webhook_id}', ids.webhook_id!),
   ];

@@ -50,7 +50,12 @@ const OWN = new Set([
 ]);
 
 /** Routes that answer 200 for what is not there: another tenant's things must be answered the same. */
-const ALIKE = new Set(['GET /v1/projects', 'GET /api/v1/revisions/scores', 'GET /v2/auth/wait/:auth_id']);
+const ALIKE = new Set([
+  'GET /v1/monitors',
+  'GET /v1/projects',
+  'GET /api/v1/revisions/scores',
+  'GET /v2/auth/wait/:auth_id',
+]);
 
 /** Routes of the operator, which refuse every tenant's key. */
 const OPERATORS = new Set([
@@ -74,6 +79,7 @@ const FROM_STREAMS = [
   '/v1/integrations/:integration_id/reports',
   '/v1/integrations/codehost/:integration_id/repos',
   '/v1/integrations/managed/codehost/:integration_id/repos',
+  '/v1/monitors/:monitor_id',
   '/v1/parked-subjects',
   '/v1/parked-subjects/:parked_subject_id',
   '/v1/search',
@@ -135,6 +141,7 @@ async function seenByTenantA(): Promise<Answer[]> {
     `/api/v1/public/${ids.dataset_token}/examples`,
     `/api/v1/public/${ids.link_token}/link/comparison`,
     '/v1/shares',
+    `/v1/monitors/${ids.monitor_id}`,
     `/v1/views/${ids.view_id}`,
     '/v1/refused',
     '/api/v1/api-key',

@@ -121,6 +121,7 @@ it('of a removed workspace nothing is left but what tells of it, and nothing of 
       'payloads',
       'oauth_tokens',
       'webhooks',
+      'monitors',
       'shares',
       'share_links',
     ]),

@@ -72,6 +72,9 @@ const newIntegration = (name: string, outside: string) => ({
   webhook_secret: WEBHOOK_SECRET,
 });
 const newView = (name: string) => ({ page: 'traces', name, parameters: { q: name } });
+const newMonitor = (name: string, project_id: string) => ({
+  ...{ name, project_id, measure: 'error_rate', alerts_when: 'above', threshold: 0.5, enabled: false },
+});
 const newWebhook = (description: string, outside: string) => ({
   url: `${outside}/hook`,
   event_types: ['dataset.deleted'],
@@ -162,6 +165,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
       ...{ run_token: sharedRun.share_token, dataset_token: sharedDataset.share_token },
       ...{ share_id: link.id, link_token: link.token },
       view_id: (await ask<{ id: string }>('POST', '/v1/views', newView(mark))).id,
+      monitor_id: (await ask<{ id: string }>('POST', '/v1/monitors', newMonitor(mark, experiment.id))).id,
       comparative_experiment_id: comparative.id,
       id: apiKey!.id,
       ...ids,
@@ -303,6 +307,9 @@ export function details(
     'POST /api/v1/workspaces': { body: { display_name: name } },
     'POST /v1/integrations': { body: newIntegration(name, outside.url) },
     'PATCH /v1/integrations/:integration_id': { body: { name: 'taken over' } },
+    'GET /v1/monitors': { search: `?project_id=${session_id}` },
+    'POST /v1/monitors': { body: newMonitor(name, session_id!) },
+    'PATCH /v1/monitors/:monitor_id': { body: { name: 'taken over' } },
     'POST /v1/views': { body: newView(name) },
     'PATCH /v1/views/:view_id': { body: { name: 'taken over' } },
     'POST /v1/webhooks': { body: newWebhook(name, outside.url) },

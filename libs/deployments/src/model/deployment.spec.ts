@@ -19,7 +19,7 @@ import type { DeploymentEvent, Secret, Snapshot } from './deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment } from './deployment.errors';
 import { RevisionEnded, RevisionWaits } from './revision.errors';
 import { interrupt, redeploy, reportRevision, revisionsModel } from './revision';
-import { isRunning, type RevisionStatus } from '@fairlead/contracts';
+import { factsOf, isRunning, type RevisionStatus } from '@fairlead/contracts';
 import { buildPush } from './push';
 import { imageVersion } from './image-reference';
 import type { Hosting } from './source-rules';
@@ -842,6 +842,22 @@ describe('rule 9: statuses of a deployment', () => {
       .when(reportHost('UNKNOWN'))
       .then();
     expect(fold([...deleting, unknown])!.status).toBe('AWAITING_DELETE');
+  });
+
+  it('tells a crash loop of seventy flips with one event, and one when it is over', () => {
+    const crashes = (ends: number) => reportHost('UNKNOWN', `Crash looping, ${ends} restarts`, true);
+    const reports = [
+      reportHost('READY'),
+      ...Array.from({ length: 70 }, (_, ends) => crashes(ends + 16)),
+      reportHost('READY'),
+    ];
+    const told: DeploymentEvent[] = [];
+    const served = [...created(codehost), activated, provisioned];
+    for (const report of reports) told.push(...report(fold([...served, ...told])));
+    expect(told.map((event) => factsOf({ ...event, stream: `deployment-${id}` }))).toEqual([
+      { deployment_id: id, status: 'UNKNOWN', reason: 'Crash looping, 16 restarts', crash_looping: true },
+      { deployment_id: id, status: 'READY' },
+    ]);
   });
 
   it('tells a crash loop until it is over', () => {

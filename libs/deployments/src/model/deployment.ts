@@ -197,7 +197,8 @@ export function checkChangeable(state: Deployment): void {
 
 /**
  * Reports the place where the deployment runs: UNKNOWN until it can be reached, and then READY if a revision has ever
- * been deployed, or UNUSED while that sleeps. UNKNOWN for another reason is reported too.
+ * been deployed, or UNUSED while that sleeps. UNKNOWN for another reason is reported too, but a crash loop once, whatever
+ * is counted meanwhile.
  */
 export function reportHost(
   status: 'READY' | 'UNUSED' | 'UNKNOWN',
@@ -207,7 +208,8 @@ export function reportHost(
   return (state) => {
     if (!state || state.removed || state.status === 'AWAITING_DELETE') return [];
     const now = status !== 'UNKNOWN' && state.active_revision_id === null ? 'AWAITING_DATABASE' : status;
-    if (state.status === now && (now !== 'UNKNOWN' || state.status_reason === reason)) return [];
+    const isSame = state.status_reason === reason || (crash_looping && state.crash_looping);
+    if (state.status === now && (now !== 'UNKNOWN' || isSame)) return [];
     const data = { status: now, ...(reason && { reason }), ...(crash_looping && { crash_looping }) } as const;
     return [{ type: 'DeploymentStatusReported', data }];
   };

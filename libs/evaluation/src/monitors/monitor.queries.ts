@@ -38,10 +38,4 @@ export class MonitorQueries {
     const { rows } = await this.pool.query<{ last: string | null }>(text, [tenantId, id]);
     return rows[0]?.last == null ? null : (JSON.parse(rows[0].last) as LastLook);
   }
-
-  /** Returns whether the workspace has a tracing project of this id. */
-  async hasProject(tenantId: string, id: string): Promise<boolean> {
-    const text = 'select from sessions where tenant_id = $1 and id = $2 and reference_dataset_id is null';
-    return (await this.pool.query(text, [tenantId, id])).rowCount === 1;
-  }
 }

@@ -20,7 +20,11 @@ import { InvalidMonitor, MonitorNotFound } from './monitor.errors';
 
 const TENANT = 'tenant-1';
 const subject = {
-  ...{ project_id: 'p1', revision_id: null, measure: 'error_rate', feedback_key: null, alerts_when: 'above' },
+  project_id: 'p1',
+  revision_id: null,
+  measure: 'error_rate',
+  feedback_key: null,
+  alerts_when: 'above',
 } as const;
 const limits = { threshold: 0.2, recovery_threshold: 0.1, window_minutes: 60, min_runs: 20 };
 const created = {

@@ -13,10 +13,11 @@ import {
   Scope,
 } from '@fairlead/api';
 import type { Found } from '@fairlead/eventing';
-import { EXPERIMENTS_VIEWS } from '@fairlead/runs';
+import { EXPERIMENTS_VIEWS, hasProject } from '@fairlead/runs';
 import { type Infer, NotFound } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Pool } from 'pg';
 import { changeMonitor, type Monitor } from './monitor';
 import { MonitorCommands } from './monitor.commands';
 import { MONITORS_VIEW } from './monitor.projection';
@@ -29,6 +30,7 @@ export class MonitorsController {
   constructor(
     private readonly commands: MonitorCommands,
     private readonly queries: MonitorQueries,
+    private readonly pool: Pool,
   ) {}
 
   @Get()
@@ -63,7 +65,7 @@ export class MonitorsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { project_id: project } = sent;
-    const isKnown = await this.queries.hasProject(context.tenantId, project);
+    const isKnown = await hasProject(this.pool, { tenantId: context.tenantId, id: project });
     if (!isKnown) throw new NotFound(`Project ID ${project} not found.`);
     return this.shown(reply, await this.commands.create(context, sent));
   }

@@ -5,7 +5,6 @@ import { Client } from 'pg';
 import { startUploading, type Uploading } from '../testing/uploading';
 import { MonitorLooks } from './monitor-looks.store';
 import { MonitorCommands } from './monitor.commands';
-import { MonitorQueries } from './monitor.queries';
 import { MonitorsWorker } from './monitors.worker';
 
 let service: Uploading;
@@ -52,13 +51,20 @@ async function create(project: string, more?: object): Promise<string> {
 const find = async (id: string) => (await service.get(`/v1/monitors/${id}`)).json;
 const eventsOf = async (id: string) => (await service.store.read(`monitor-${id}`)).map(({ type }) => type);
 
+interface Shown {
+  readonly state_since: string;
+  readonly alerting_since: string | null;
+  readonly last_look: { readonly value: number; readonly runs: number };
+}
+
 /** Lets all monitors be looked at now, and waits until a monitor has what is expected. */
-async function look(id: string, expected: object): Promise<Record<string, unknown>> {
+async function look(id: string, expected: object) {
   return until(async () => {
     await service.pool.query('update monitor_looks set due_at = now() where due_at is not null');
     service.app.get(MonitorLooks).wake();
     const now = await find(id);
-    return Object.entries(expected).every(([name, value]) => now[name] === value) ? now : undefined;
+    const isSo = Object.entries(expected).every(([name, value]) => now[name] === value);
+    return isSo ? (now as Shown) : undefined;
   });
 }
 
@@ -195,7 +201,7 @@ describe('Looks', () => {
     const store = service.app.get(EventStore);
     const looks = new MonitorLooks(service.pool);
     const commands = new MonitorCommands(store, service.app.get(Quotas));
-    const given = [service.app.get(MonitorQueries), service.app.get(SessionCommands), service.pool] as const;
+    const given = [service.app.get(SessionCommands), service.pool] as const;
     const other = new MonitorsWorker(looks, commands, ...given);
     other.onApplicationBootstrap();
     const ids = await Promise.all(Array.from({ length: 6 }, () => create(project)));

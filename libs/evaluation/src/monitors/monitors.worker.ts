@@ -1,12 +1,11 @@
 import { faultOf, type Lease, QueueWorker, type WorkItem } from '@fairlead/eventing';
-import { SessionCommands } from '@fairlead/runs';
+import { hasProject, SessionCommands } from '@fairlead/runs';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool } from 'pg';
 import { afterLook, type Look, type Monitor, NO_STREAKS, type Streaks } from './monitor';
 import { MonitorLooks } from './monitor-looks.store';
 import { measure, STATEMENT_MS } from './monitor-values.queries';
 import { MonitorCommands } from './monitor.commands';
-import { MonitorQueries } from './monitor.queries';
 
 const CONCURRENCY = 2;
 /** Looks in a window, and the shortest and longest time between two (ms). */
@@ -19,7 +18,6 @@ export class MonitorsWorker extends QueueWorker {
   constructor(
     private readonly looks: MonitorLooks,
     private readonly commands: MonitorCommands,
-    private readonly queries: MonitorQueries,
     private readonly sessions: SessionCommands,
     private readonly pool: Pool,
   ) {
@@ -47,7 +45,7 @@ export class MonitorsWorker extends QueueWorker {
 
   /** Returns whether the project was deleted, as the log says: a table may be behind. */
   private async isOver({ tenant_id, project_id }: Monitor): Promise<boolean> {
-    if (await this.queries.hasProject(tenant_id, project_id)) return false;
+    if (await hasProject(this.pool, { tenantId: tenant_id, id: project_id })) return false;
     return (await this.sessions.stateOf(project_id))?.removed ?? false;
   }
 

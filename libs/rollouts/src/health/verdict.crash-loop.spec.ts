@@ -111,14 +111,14 @@ describe('a pod crash loops by the rule of the executor local', () => {
     );
   });
 
-  it('and one that flips between ready and back-off twenty times writes two events', () => {
+  it('and one that flips between ready and back-off seventy times writes two events', () => {
     fc.assert(
       fc.property(
         fc.array(
           fc.record({ ran: fc.integer({ min: 1, max: 55_000 }), paused: fc.integer({ min: 1000, max: 55_000 }) }),
           {
-            minLength: 20,
-            maxLength: 20,
+            minLength: 35,
+            maxLength: 35,
           },
         ),
         (runs) => {

@@ -55,7 +55,7 @@ it('is short, and mentions nobody, whatever the event says', () => {
       for (const one of texts) {
         expect(one.length).toBeLessThanOrEqual(3000);
         expect(one).not.toMatch(/[<>]|&(?!amp;|lt;|gt;)/);
-        expect(one.isWellFormed()).toBe(true);
+        expect(one).not.toMatch(/\p{Cs}/u);
       }
     }),
   );

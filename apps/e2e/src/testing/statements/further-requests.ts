@@ -1,3 +1,4 @@
+import { MONITOR_MEASURES } from '@fairlead/contracts';
 import { PayloadStore } from '@fairlead/blobs';
 import { refreshRunStats, RunBatches, TraceCounts } from '@fairlead/runs';
 import { transaction } from '@fairlead/postgres';
@@ -45,6 +46,17 @@ export async function askFurther(service: RouteService): Promise<void> {
   await ask('GET', `${compared}/rows/${ids.example_id}${experiments}`);
   await ask('PUT', `/api/v1/datasets/${dataset}/baseline`, { experiment_id: session });
   await ask('GET', '/v1/experiments');
+  for (const measure of MONITOR_MEASURES) {
+    const wanted = { name: measure, project_id: session, measure, alerts_when: 'above', threshold: 1 };
+    const feedback_key = measure === 'score' ? 'correct' : null;
+    for (const window_minutes of [60, 7 * 24 * 60]) {
+      const { id } = await ask<{ id: string }>('POST', '/v1/monitors', { ...wanted, feedback_key, window_minutes });
+      await askUntil(async () => {
+        const { last_look } = await ask<{ last_look: { problem: null } | null }>('GET', `/v1/monitors/${id}`);
+        return last_look?.problem === null ? last_look : undefined;
+      });
+    }
+  }
   const sort_params = { sort_by: 'feedback.correct', sort_order: 'ASC' };
   await ask('POST', `/api/v1/datasets/${dataset}/runs`, { session_ids: [session, second], sort_params });
   await ask('POST', '/v1/shares', { kind: 'run', run_id: run });
