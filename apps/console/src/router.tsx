@@ -44,6 +44,7 @@ const health = () => import('./features/health/pages');
 const integrations = () => import('./features/connections/integrations');
 const providers = () => import('./features/connections/providers');
 const listeners = () => import('./features/connections/listeners');
+const monitors = () => import('./features/connections/monitors');
 const webhooks = () => import('./features/connections/webhooks');
 const page = { getParentRoute: () => workspace, validateSearch };
 
@@ -73,6 +74,7 @@ const pages = [
   createRoute({ ...page, path: '/integrations', component: latePage(integrations, 'IntegrationsPage') }),
   createRoute({ ...page, path: '/providers', component: latePage(providers, 'ProvidersPage') }),
   createRoute({ ...page, path: '/listeners', component: latePage(listeners, 'ListenersPage') }),
+  createRoute({ ...page, path: '/monitors', component: latePage(monitors, 'MonitorsPage') }),
   createRoute({ ...page, path: '/webhooks', component: latePage(webhooks, 'WebhooksPage') }),
   createRoute({ ...page, path: '/webhooks/$webhook', component: latePage(webhooks, 'WebhookPage') }),
   createRoute({ ...page, path: '/demo', component: latePage(demo, 'DemoPage') }),

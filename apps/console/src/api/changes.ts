@@ -129,6 +129,7 @@ const CONCERNED: Readonly<Record<string, readonly string[]>> = {
   experiment: EXPERIMENTS,
   session: EXPERIMENTS,
   feedback: EXPERIMENTS,
+  monitor: ['monitors'],
   integration: ['integrations'],
   oauth_provider: ['providers'],
 };

@@ -214,7 +214,16 @@ inBrowser('The console, with hostile text in every field and a canary as every s
   });
 
   it('has no fault in a workspace that has nothing yet', async () => {
-    const lists = ['experiments', 'datasets', 'deployments', 'code hosts', 'providers', 'listeners', 'webhooks'];
+    const lists = [
+      'experiments',
+      'datasets',
+      'deployments',
+      'code hosts',
+      'providers',
+      'listeners',
+      'webhooks',
+      'monitors',
+    ];
     const all = ['dataset', ...lists, 'audit', 'keys', 'health', 'examples'];
     const { empty, emptyDataset } = things;
     await expectNoFaults(page, all, { workspaces: [empty], ids: { ...things, dataset: emptyDataset } });

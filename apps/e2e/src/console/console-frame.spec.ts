@@ -79,7 +79,7 @@ inBrowser('The frame of the console', () => {
       'health',
       'demo',
     ];
-    const connections = ['integrations', 'providers', 'listeners', 'webhooks'];
+    const connections = ['integrations', 'providers', 'listeners', 'webhooks', 'monitors'];
     const tabs = ['overview', 'history', 'secrets', 'logs', 'settings'].map((tab) => `${deployment}?tab=${tab}`);
     const projects = ['', `/r/${example!.id}`, '/t/thread'].map((path) => `projects/p/${made.experiment.id}${path}`);
     const compared = [`${dataset}/compare?selectedSessions=${made.experiment.id}`, `${dataset}/e/${example!.id}`];

@@ -250,6 +250,36 @@ inBrowser('The console of a workspace', () => {
     await appears(page.getByText('Off: requested'));
   });
 
+  it('adds a monitor, shows its state and what it found, and removes it', async () => {
+    const run = { session_name: 'watched', error: 'it broke', start_time: new Date().toISOString() };
+    const post = Array.from({ length: 20 }, () => ({ id: randomUUID(), name: 'answer', ...run }));
+    await installation.ask('POST', '/api/v1/runs/batch', { post });
+    const [{ id }] = await askUntil(async () => {
+      const found = (await installation.ask('GET', '/api/v1/sessions?name=watched')) as { id: string }[];
+      return found.length > 0 ? (found as [{ id: string }]) : undefined;
+    });
+    await page.goto(`/o/-/projects/p/${id}`);
+    await page.locator('main').getByRole('link', { name: 'Monitors' }).click();
+    await appears(page.getByText('No monitor yet'));
+    await page.getByRole('button', { name: 'Add a monitor …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('too many errors');
+    await dialog.getByLabel('Threshold', { exact: true }).fill('0.2');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await appears(page.getByText('Error rate above 20 % in 60 min'));
+    const { resources } = await installation.ask('GET', '/v1/monitors');
+    const [{ id: monitor, project_id }] = resources as [{ id: string; project_id: string }];
+    expect(project_id).toBe(id);
+    await installation.ask('PATCH', `/v1/monitors/${monitor}`, { looks: 1 });
+    await appears(page.getByText('Alerting', { exact: true }));
+    await appears(page.getByRole('cell', { name: '100 %' }));
+    expect(await walk.faults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove too many errors' }).click();
+    await dialog.getByLabel('Type too many errors').fill('too many errors');
+    await dialog.getByRole('button', { name: 'Remove for good' }).click();
+    await appears(page.getByText('No monitor yet'));
+  });
+
   it('keeps what is written in a page when the session cannot be read just now', async () => {
     await page.goto('/o/-/listeners');
     await page.getByRole('button', { name: 'Add a listener …' }).click();

@@ -668,6 +668,7 @@ inBrowser('The console', () => {
       'providers',
       'listeners',
       'webhooks',
+      'monitors',
     ]) {
       await page.goto(`/o/-/${path}`);
       await settled(page);

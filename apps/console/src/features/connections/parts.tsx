@@ -11,9 +11,10 @@ const PAGES = [
   ['/o/$w/providers', 'OAuth providers'],
   ['/o/$w/listeners', 'Listeners'],
   ['/o/$w/webhooks', 'Webhooks'],
+  ['/o/$w/monitors', 'Monitors'],
 ] as const;
 
-/** The four kinds of connections with the world outside, as tabs. */
+/** The kinds of connections with the world outside, as tabs. */
 export function Kinds() {
   const { w } = useParams({ from: '/o/$w' });
   return (

@@ -34,9 +34,9 @@ export function WebhooksPage() {
     queryFn: ({ signal }) => answered(api.GET('/v1/webhooks', { params: { query: { limit: 100 } }, signal })),
   });
   const items = list.data?.resources;
-  const send = ({ url, event_types, description }: Values) => {
+  const send = ({ url, event_types, description, format }: Values) => {
     const types = event_types!.split(/[\s,]+/).filter((type) => type !== '');
-    return answered(api.POST('/v1/webhooks', { body: { url, event_types: types, description } as never }));
+    return answered(api.POST('/v1/webhooks', { body: { url, event_types: types, description, format } as never }));
   };
   return (
     <Page
@@ -91,6 +91,12 @@ export function WebhooksPage() {
               kind: 'lines',
               first: 'revision.*',
               hint: 'Whole names, prefixes such as deployment.*, or *.',
+            },
+            {
+              name: 'format',
+              label: 'Form of messages',
+              options: { standard: 'Signed JSON', slack: 'Slack' },
+              first: 'standard',
             },
             { name: 'description', label: 'What it is for', optional: true },
           ]}

@@ -54,6 +54,10 @@ export function ProjectPage() {
       }
       aside={
         <span className={css.figures}>
+          <Link to="/o/$w/monitors" params={{ w }} search={{ project: id }}>
+            Monitors
+          </Link>{' '}
+          ·{' '}
           {deployment && (
             <>
               <Link to="/o/$w/host/deployments/$deployment" params={{ w, deployment: deployment.id }}>

@@ -8,6 +8,7 @@ export const PAGES = [
   ['/o/$w/providers', 'Connections: OAuth providers', ''],
   ['/o/$w/listeners', 'Connections: listeners', ''],
   ['/o/$w/webhooks', 'Connections: webhooks', ''],
+  ['/o/$w/monitors', 'Connections: monitors', ''],
   ['/o/$w/audit', 'Audit log', 'a'],
   ['/o/$w/audit/verify', 'Audit log: verify a history', ''],
   ['/o/$w/keys', 'Keys', ''],

@@ -78,6 +78,8 @@ export async function fillHostile(
     description: `webhook ${EVIL}`,
   });
   canaries.watch('signing secret of a webhook', secret);
+  const watched = { project_id: traced, measure: 'score', feedback_key: EVIL, alerts_when: 'below', threshold: 1 };
+  await ask('POST', '/v1/monitors', { name: `monitor ${EVIL}`, ...watched });
   const { id: delivery } = await ask<{ id: string }>('POST', `/v1/webhooks/${webhook}/test`);
   await fillKeys(installation, ask, canaries);
   const { id: empty } = await ask<{ id: string }>('POST', '/api/v1/workspaces', { display_name: `empty ${EVIL}` });

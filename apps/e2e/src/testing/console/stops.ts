@@ -321,6 +321,11 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
       steps: { add: opens('Add a listener …'), closed: closes, remove: opens(/^Remove cluster/) },
     },
     webhooks: { path: () => 'webhooks', shows: /webhook <img/, steps: { add: opens('Add a webhook …') } },
+    monitors: {
+      path: () => 'monitors',
+      shows: /monitor <img/,
+      steps: { add: opens('Add a monitor …'), closed: closes, remove: opens(/^Remove monitor/) },
+    },
     webhook: {
       path: ({ webhook }) => `webhooks/${webhook}`,
       shows: 'webhook.test',

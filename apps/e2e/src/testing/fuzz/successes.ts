@@ -200,6 +200,8 @@ async function specials(
     'DELETE /v1/console/session': [{ key: '', headers: session }],
     'DELETE /v1/console/sessions/:console_session_id': [{ ids: spare.ids }],
     'DELETE /v1/shares/:share_id': [{ ids: spare.ids }],
+    // A monitor ends with its session, which is deleted before.
+    'DELETE /v1/monitors/:monitor_id': [{ ids: spare.ids }],
     'POST /api/v1/workspaces/:workspace_id/suspend': workspace,
     'POST /api/v1/workspaces/:workspace_id/resume': workspace,
     'DELETE /api/v1/workspaces/:workspace_id': workspace,
