@@ -4,7 +4,7 @@ export const MONITOR_STATES = ['ok', 'alerting', 'not_enough_evidence', 'failing
 /** `not_enough_evidence` and `failing` say nothing of the value: what alerted before has not recovered. */
 export type MonitorState = (typeof MONITOR_STATES)[number];
 
-/** What a monitor looks at, which never changes. */
+/** The runs and the measure of a monitor, which never change. */
 export interface MonitorSubject {
   readonly project_id: string;
   /** Only runs that name this revision; null: all. */
@@ -29,7 +29,7 @@ export interface MonitorTransitionMessage extends MonitorSubject, MonitorLimits 
   readonly name: string;
   readonly state: MonitorState;
   readonly previous_state: MonitorState;
-  /** What the look found that changed the state; null where it found nothing. */
+  /** Value and runs of the look that changed the state; null where it found none. */
   readonly value: number | null;
   readonly runs: number | null;
   /** Why looks fail; null in every other state. */

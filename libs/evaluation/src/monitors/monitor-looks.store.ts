@@ -14,7 +14,7 @@ interface DueMonitor {
   readonly streaks: Streaks | null;
 }
 
-/** What is stored of a look. */
+/** Results of a look that are stored. */
 interface Seen {
   readonly edition: number;
   readonly streaks: Streaks;

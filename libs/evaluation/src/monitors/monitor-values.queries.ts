@@ -10,7 +10,7 @@ const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 const MOST_BY_RUN_MS = 12 * HOUR_MS;
 
 /** The value of a measure, and the runs that it is about. */
-export interface Measured {
+interface Measured {
   readonly value: number | null;
   readonly runs: number;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import type { Monitor } from './monitor';
 
-/** What the last look found; null before the first. Times are ISO 8601. */
+/** Results of the last look; null before the first. Times are ISO 8601. */
 export type LastLook = {
   readonly at: string;
   readonly value: number | null;

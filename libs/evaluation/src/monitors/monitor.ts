@@ -130,7 +130,7 @@ function checkRecovery({ alerts_when, threshold, recovery_threshold }: MonitorLi
   if (isBeyond) throw new InvalidMonitor(`recovery_threshold may not be ${alerts_when} threshold.`);
 }
 
-/** What a look has found. `problem`: why it could not be made, in one sentence. */
+/** Results of a look. `problem`: why it could not be made, in one sentence. */
 export type Look = { readonly problem: string } | { readonly value: number | null; readonly runs: number };
 
 interface Streak {
@@ -150,7 +150,7 @@ export interface Streaks {
 export const NO_STREAKS: Streaks = { verdict: null, gap: null };
 
 /** Returns the state that one look by itself speaks for. Between the two thresholds that is the last verdict. */
-export function foundState(monitor: Monitor, look: Look): MonitorState {
+function foundState(monitor: Monitor, look: Look): MonitorState {
   if ('problem' in look) return 'failing';
   const { value, runs } = look;
   if (value === null || runs < monitor.min_runs) return 'not_enough_evidence';
@@ -174,7 +174,7 @@ export function afterLook(
   const next = isVerdict(toward)
     ? { verdict: { toward, count: count(verdict, verdict?.toward === toward) }, gap: null }
     : { verdict, gap: { toward, count: count(gap, isVerdict(monitor.state) || gap?.toward === toward) } };
-  const isDue = (next.gap ?? next.verdict)!.count >= monitor.looks;
+  const isDue = (next.gap ?? next.verdict).count >= monitor.looks;
   if (!isDue || toward === monitor.state) return { streaks: next, state: monitor.state };
   return { streaks: NO_STREAKS, state: toward };
 }

@@ -120,6 +120,13 @@ export class MonitorsController {
   }
 }
 
-function monitorRecord({ tenant_id: _, edition: __, removed: ___, ...members }: Monitor, last_look: LastLook) {
-  return { ...members, last_look };
+function monitorRecord(monitor: Monitor, last_look: LastLook) {
+  const { id, name, project_id, revision_id, measure, feedback_key, alerts_when } = monitor;
+  const { threshold, recovery_threshold, window_minutes, looks, min_runs, enabled } = monitor;
+  const { state, state_since, reason, alerting_since, created_at, updated_at } = monitor;
+  return {
+    ...{ id, name, project_id, revision_id, measure, feedback_key, alerts_when },
+    ...{ threshold, recovery_threshold, window_minutes, looks, min_runs, enabled },
+    ...{ state, state_since, reason, alerting_since, last_look, created_at, updated_at },
+  };
 }

@@ -127,7 +127,7 @@ describe('Monitors over HTTP', () => {
   });
 
   it('are at most as many as the workspace may have', async () => {
-    const quotas = service.app.get(Quotas) as unknown as { limits: { monitors: number } };
+    const quotas = service.app.get<Quotas, { limits: { monitors: number } }>(Quotas);
     const { limits } = quotas;
     quotas.limits = { ...limits, monitors: 1 };
     try {

@@ -9,7 +9,7 @@ export const SPREAD: readonly string[] = [
   ...['awaited_feedback', 'untold_feedback', 'payload_sessions', 'payload_datasets'],
   ...['payload_chunks', 'dataset_versions', 'dataset_tags', 'run_batches', 'stored_run_batches'],
   ...['trace_counts', 'trace_recounts', 'persisted_experiments'],
-  ...['webhook_deliveries', 'rollout_logs', 'deployment_metrics', 'monitors', 'monitor_looks'],
+  ...['webhook_deliveries', 'rollout_logs', 'deployment_metrics', 'monitors'],
 ];
 
 /** Tables of which some rows have no workspace until they are filled: PostgreSQL stores these in the first partition. */
