@@ -57,10 +57,10 @@ interface Shown {
   readonly last_look: { readonly value: number; readonly runs: number };
 }
 
-/** Lets all monitors be looked at now, and waits until a monitor has what is expected. */
+/** Lets a monitor be looked at now, again and again, until it has what is expected. */
 async function look(id: string, expected: object) {
   return until(async () => {
-    await service.pool.query('update monitor_looks set due_at = now() where due_at is not null');
+    await service.pool.query('update monitor_looks set due_at = now() where monitor_id = $1', [id]);
     service.app.get(MonitorLooks).wake();
     const now = await find(id);
     const isSo = Object.entries(expected).every(([name, value]) => now[name] === value);
@@ -207,7 +207,8 @@ describe('Looks', () => {
     const ids = await Promise.all(Array.from({ length: 6 }, () => create(project)));
     // As if each lease ended while its process looks.
     const takeAway = async () => {
-      await service.pool.query('update monitor_looks set due_at = now(), holder = null, leased_until = null');
+      const taken = 'update monitor_looks set due_at = now(), holder = null, leased_until = null';
+      await service.pool.query(`${taken} where monitor_id = any($1)`, [ids]);
       looks.wake();
     };
     for (const id of ids) {
