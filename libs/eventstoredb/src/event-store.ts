@@ -236,6 +236,31 @@ export class EventStoreDbStore extends EventStore {
     });
   }
 
+  override async latest(stream: string, count: number): Promise<Recorded[]> {
+    return this.connection.call(async (client, signal, alive) => {
+      if (this.deleted.has(stream)) throw new StreamDeleted(stream);
+      await this.continuity.check();
+      const events: Recorded[] = [];
+      const options = { direction: BACKWARDS, fromRevision: END, maxCount: count, requiresLeader: true } as const;
+      try {
+        for await (const { event } of reading(client.readStream(stream, options), signal)) {
+          alive();
+          if (event) events.unshift(toEvent(event));
+        }
+      } catch (error) {
+        if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
+        if (!(error instanceof StreamNotFoundError)) throw error;
+        await this.requireWhole(client, stream, signal);
+      }
+      // A server gives what is left of a stream that was cut off.
+      if (events.length < count && events[0] && events[0].version !== 1) {
+        await this.requireWhole(client, stream, signal);
+        throw new IncompleteStream(stream);
+      }
+      return events;
+    });
+  }
+
   /** @throws StreamDeleted when the server has a marker that the stream was deleted or cut off */
   private async requireWhole(client: EventStoreDBClient, stream: string, signal: AbortSignal): Promise<void> {
     const known = this.deleted.has(stream);

@@ -7,7 +7,7 @@ import {
   RepositoryNames,
   type SessionCreatedMessage,
 } from '@fairlead/contracts';
-import { EventStore, same, streamName } from '@fairlead/eventing';
+import { EventStore, type Recorded, same, streamName } from '@fairlead/eventing';
 import { Unprocessable } from '@fairlead/schema';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { SourceConfig, SourceRevisionConfig } from '../model/deployment-events';
@@ -16,6 +16,9 @@ import type { Listener } from '../listener/listener';
 import { ListenerCommands } from '../listener/listener.commands';
 import { ListenerNotFound } from '../listener/listener.errors';
 import { NO_TAG } from '../model/source-rules';
+
+/** Newest events of an experiment among which its deletion is looked for. */
+const LATEST_EVENTS = 20;
 
 /**
  * Checks what a deployment names of its workspace: an integration with a repository on its host, a listener with one of
@@ -87,29 +90,27 @@ export class NamedResources {
     }
   }
 
-  /** Reads the log of the datasets, which another service keeps. A deleted dataset may have been created again. */
+  /**
+   * Reads the ends of a dataset's log, which another service keeps: a dataset can have any number of events. Its workspace
+   * never changes, and nothing but a new creation follows its deletion.
+   */
   private async hasDataset(tenantId: string, id: string): Promise<boolean> {
-    let isThere = false;
-    for await (const events of this.store.parts(streamName('dataset', id))) {
-      for (const { type, metadata } of events) {
-        if (type === 'DatasetCreated') isThere = metadata.tenant === tenantId;
-        else if (type === 'DatasetDeleted') isThere = false;
-      }
-    }
-    return isThere;
+    const [last] = await this.store.latest(streamName('dataset', id), 1);
+    return last?.metadata.tenant === tenantId && last.type !== 'DatasetDeleted';
   }
 
+  /** Reads the ends of an experiment's log. Runs and feedback that were under way can follow its deletion. */
   private async hasExperiment(tenantId: string, id: string, datasetId: string): Promise<boolean> {
-    let dataset: string | null | undefined;
-    for await (const events of this.store.parts(streamName('experiment', id))) {
-      for (const { type, data, metadata } of events) {
-        if (type === 'SessionDeleted') return false;
-        if (metadata.tenant !== tenantId) continue;
-        if (type === 'SessionCreated') dataset = (data as SessionCreatedMessage).reference_dataset_id;
-        else if (type === 'ExperimentUploaded') dataset = (data as ExperimentUploadedMessage).dataset.id;
-      }
-    }
-    return dataset === datasetId;
+    const stream = streamName('experiment', id);
+    const made = await this.firstOf(stream);
+    if (made?.metadata.tenant !== tenantId || datasetOf(made) !== datasetId) return false;
+    const latest = await this.store.latest(stream, LATEST_EVENTS);
+    return !latest.some(({ type }) => type === 'SessionDeleted');
+  }
+
+  private async firstOf(stream: string): Promise<Recorded | undefined> {
+    for await (const [first] of this.store.parts(stream)) return first;
+    return undefined;
   }
 
   /**
@@ -132,6 +133,12 @@ export class NamedResources {
       throw new InvalidDeployment('listener_id must be the id of a listener of this workspace.');
     }
   }
+}
+
+/** The dataset of the experiment that an event makes; null without one. */
+function datasetOf({ type, data }: Recorded): string | null {
+  if (type === 'ExperimentUploaded') return (data as ExperimentUploadedMessage).dataset.id;
+  return type === 'SessionCreated' ? ((data as SessionCreatedMessage).reference_dataset_id ?? null) : null;
 }
 
 /** Some names for a sentence. */

@@ -83,6 +83,11 @@ export abstract class EventStore {
     if (events.length > 0) yield events;
   }
 
+  /** Returns the newest `count` events of a stream, oldest first. @throws StreamDeleted as `read` */
+  async latest(stream: string, count: number): Promise<Recorded[]> {
+    return (await this.read(stream)).slice(-count);
+  }
+
   /**
    * Yields all events after `position` in commit order: first the existing ones, then new ones until `signal` aborts.
    */

@@ -69,6 +69,10 @@ export class UpcastingEventStore extends EventStore {
     }
   }
 
+  override async latest(stream: string, count: number): Promise<Recorded[]> {
+    return (await this.store.latest(stream, count)).map((event) => this.shaped(event));
+  }
+
   override async *subscribe(position: bigint, signal: AbortSignal, wanted?: Wanted): AsyncIterable<Batch> {
     const { types } = wanted ?? {};
     const stored = Object.entries(this.storedTypes).filter(([, { type }]) => types?.includes(type));

@@ -48,6 +48,10 @@ const READ_STREAM = {
       select ${EVENT}, ${SIZES('version')} from events where stream = $1 and version > $2 and version <= $2 + $3::int)
     select * from wanted where bytes - own <= ${BATCH_BYTES} order by version`,
 };
+const READ_NEWEST = {
+  name: 'read newest of stream',
+  text: `select ${EVENT} from events where stream = $1 order by version desc limit $2`,
+};
 const READ_LOG = {
   name: 'read log',
   text: `with log as (select max("position") as head from events),
@@ -120,6 +124,11 @@ export class PostgresEventStore extends EventStore {
       // The database looks at all events of a step, whatever it returns of them.
       step = isCut ? Math.max(LEAST_EVENTS, 2 * rows.length) : Math.min(BATCH_EVENTS, 4 * step);
     }
+  }
+
+  override async latest(stream: string, count: number): Promise<Recorded[]> {
+    const { rows } = await this.pool.query<Row>({ ...READ_NEWEST, values: [stream, count] });
+    return rows.map(toEvent).reverse();
   }
 
   /**

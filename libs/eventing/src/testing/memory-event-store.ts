@@ -51,6 +51,10 @@ export class MemoryEventStore extends EventStore {
     return Promise.resolve((this.streams.get(stream) ?? []).slice(after));
   }
 
+  override latest(stream: string, count: number): Promise<Recorded[]> {
+    return Promise.resolve((this.streams.get(stream) ?? []).slice(-count));
+  }
+
   override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
     while (!signal.aborted) {
       const { count } = this.wakeups;

@@ -50,6 +50,14 @@ export function storeContract(name: string, make: () => EventStore | Promise<Eve
       expect(await store.read(stream, 3)).toEqual([]);
     });
 
+    it('gives the newest events of a stream, oldest first', async () => {
+      await store.append(stream, 0, [noted('a'), noted('b'), noted('c')], { tenant: 't' });
+      const latest = await store.latest(stream, 2);
+      expect(latest).toEqual((await store.read(stream)).slice(1));
+      expect((await store.latest(stream, 9)).map(({ version }) => version)).toEqual([1, 2, 3]);
+      expect(await store.latest(`${stream}-none`, 1)).toEqual([]);
+    });
+
     it('gives the events of a stream in parts, in order and without a gap', async () => {
       for (let n = 0; n < 24; n++) await store.append(stream, n, [noted(`${n} ${'x'.repeat(900_000)}`)], {});
       for (let n = 24; n < 24 + 300; n += 50) {
