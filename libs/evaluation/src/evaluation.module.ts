@@ -11,6 +11,7 @@ import { comparativeExperimentsView } from './comparative/comparative-experiment
 import { CompareController } from './compare/compare.controller';
 import { ComparisonViewController } from './view/comparison-view.controller';
 import { ActiveRevisions } from './gates/active-revisions.service';
+import { EvidenceChanges } from './gates/evidence-changes.service';
 import { EvidenceWriters } from './gates/evidence-writers.service';
 import { GateEvidenceService } from './gates/gate-evidence.service';
 import { GatesWorker } from './gates/gates.worker';
@@ -84,6 +85,7 @@ export class EvaluationModule implements OnModuleInit {
         ShareQueries,
         Trends,
         ActiveRevisions,
+        EvidenceChanges,
         EvidenceWriters,
         GateEvidenceService,
         GatesWorker,

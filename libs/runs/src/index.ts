@@ -33,7 +33,7 @@ export { TraceCounts } from './counts/trace-counts.projection';
 export { runsEntities } from './domain';
 export { AwaitedFeedback } from './feedback/awaited-feedback.consumer';
 export { applyFeedbackChange } from './feedback/feedback-changes.projection';
-export { type FeedbackConfigEvent, feedbackConfigModel } from './feedback/feedback-config';
+export { type FeedbackConfigEvent, feedbackConfigModel, feedbackConfigStream } from './feedback/feedback-config';
 export { applyFeedbackConfig } from './feedback/feedback-configs.projection';
 export { lowerIsBetter } from './feedback/feedback-configs.queries';
 export { comparativeFeedbackStatistics, runFeedbackStatistics } from './feedback/feedback-statistics.queries';

@@ -22,6 +22,7 @@ async function evaluate(
   name = dataset?.name ?? `questions ${newId()}`,
   of = rows,
   key: Readonly<Record<string, string>> = {},
+  inputs: (row: string) => object = inputsOf,
 ) {
   const time = new Date().toISOString();
   const { status, json } = await ask(
@@ -35,7 +36,7 @@ async function evaluate(
       },
       ...{ experiment_start_time: time, experiment_end_time: time },
       results: of.map((row_id, place) => ({
-        ...{ row_id, inputs: inputsOf(row_id), actual_outputs: { answer: place }, start_time: time, end_time: time },
+        ...{ row_id, inputs: inputs(row_id), actual_outputs: { answer: place }, start_time: time, end_time: time },
         evaluation_scores: [{ key: 'correct', score: place < wrong ? 0 : 1 }],
         run_name: 'agent',
       })),
@@ -199,6 +200,33 @@ it('counts what trusted keys have written, says who they are, and holds when oth
   await evaluate(second, 0, dataset.name, rows, ci);
   const { json: chosen } = await saying(id, second, 'counted before');
   expect([chosen.held, chosen.outcome]).toEqual([true, 'hold']);
+});
+
+it('holds when others have changed examples of the dataset, or which scores are better', async () => {
+  const { json: made } = await ask('POST', '/api/v1/api-key', { description: 'ci' });
+  const ci = { 'x-api-key': made.key };
+  const { id } = await gated({ keys: { correct: { min_mean: 0.9 } }, evidence_keys: [made.id] });
+  const second = await revise(id, 2);
+  const directions = `/api/v1/datasets/${dataset.id}/score-directions`;
+  await ask('PUT', directions, { lower_is_better: ['correct'] });
+  const { json: turned } = await saying(id, second, 'has changed which scores of the dataset are better');
+  expect(turned.reasons[1]).toMatch(/^questions: The key [0-9a-f-]{36} has changed which .*, and does not count\.$/);
+  await ask('PUT', directions, { higher_is_better: ['correct'] }, ci);
+  await until(
+    () => verdictOf(id, second),
+    ({ json }) => json.reasons.length === 1,
+    60_000,
+  );
+  // The row of another experiment, with an easier question, is the example from then on.
+  await evaluate(newId(), 0, dataset.name, rows.slice(0, 1), {}, () => ({ question: 'easy' }));
+  await evaluate(second, 0, dataset.name, rows.slice(1), ci);
+  const { json } = await saying(id, second, 'with an upload');
+  expect([json.outcome, json.reasons]).toEqual([
+    'hold',
+    [expect.stringMatching(/^questions: The key [0-9a-f-]{36} has changed examples of the dataset with an upload, /)],
+  ]);
+  const { json: repeated } = await ask('GET', `/v2/deployments/${id}/revisions/${second}/verdict/repeat`);
+  expect(repeated).toMatchObject({ reason: null, repeated: { outcome: 'hold', reasons: json.reasons } });
 });
 
 it('compares with the revision that is active when it looks, which may be another than at first', async () => {

@@ -107,7 +107,7 @@ export async function datasetStamp(pool: Pool, tenantId: string, datasetId: stri
 }
 
 /** Bytes of a feedback configuration whose categories are read. */
-const MOST_CONFIG_BYTES = 256 * 1024;
+export const MOST_CONFIG_BYTES = 256 * 1024;
 
 /**
  * The numbers that the feedback configurations of a tenant give to labels, by key: `value` of the category with this
@@ -127,7 +127,7 @@ export async function configuredLabels(
   return new Map(rows.map(({ key, config }) => [key, labelsOf(JSON.parse(config))]));
 }
 
-function labelsOf(config: unknown): LabelValues {
+export function labelsOf(config: unknown): LabelValues {
   const { categories } = (config ?? {}) as { categories?: unknown };
   const values = new Map<string, number>();
   const twice = new Set<string>();

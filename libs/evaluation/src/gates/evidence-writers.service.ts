@@ -29,6 +29,11 @@ export interface Writers {
 
 const NOBODY: Writers = { version: 0, isUpload: false, scores: new Map(), deeds: new Map(), isCut: false };
 
+/** Everybody who wrote an experiment. */
+export function actorsOf({ maker, scores, deeds }: Writers): Iterable<string | null | undefined> {
+  return [maker, ...scores.values(), ...[...deeds.values()].flatMap((each) => [...each])];
+}
+
 /** Reads from the log who wrote experiments, and which actors are programs of deployments. */
 @Injectable()
 export class EvidenceWriters {
@@ -85,11 +90,10 @@ export class EvidenceWriters {
     return writers;
   }
 
-  /** The writers that are programs of deployments: those act under the ids of these. */
-  async programsAmong({ maker, scores, deeds }: Writers): Promise<Set<string>> {
-    const actors = new Set([maker, ...scores.values(), ...[...deeds.values()].flatMap((each) => [...each])]);
+  /** The actors that are programs of deployments: those act under the ids of these. */
+  async programsAmong(actors: Iterable<string | null | undefined>): Promise<Set<string>> {
     const programs = new Set<string>();
-    for (const actor of actors) if (actor && (await this.isProgram(actor))) programs.add(actor);
+    for (const actor of new Set(actors)) if (actor && (await this.isProgram(actor))) programs.add(actor);
     return programs;
   }
 

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Gate, GateBaseline } from '@fairlead/contracts';
-import { all, Parameters } from '@fairlead/runs';
+import { all, Parameters, storable } from '@fairlead/runs';
 import type { Pool } from 'pg';
+import { labelsOf, MOST_CONFIG_BYTES } from '../compare/compare.queries';
 import type { Compared } from '../compare/score-table';
 
 /** An experiment that may count. */
@@ -116,6 +118,31 @@ export async function storedScores(
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
+/**
+ * The uploads that have changed or ended examples which were there before, within a time (ISO 8601; the end is null for
+ * now); the id is null when the experiment is gone. Other changes have versions of the dataset.
+ */
+export async function uploadsThatEdited(
+  pool: Pool,
+  tenantId: string,
+  datasetId: string,
+  [after, until]: readonly [string, string | null],
+  limit: number,
+): Promise<{ readonly id: string | null }[]> {
+  const { rows } = await pool.query<{ id: string | null }>({
+    name: 'uploads that edited examples',
+    text: `select s.id from (
+        select distinct valid_to as time from examples
+        where tenant_id = $1 and dataset_id = $2 and valid_to > $3 and ($4::timestamptz is null or valid_to <= $4)
+        limit $5) as edited
+      left join sessions s on s.tenant_id = $1 and s.reference_dataset_id = $2 and s.created_at = edited.time
+      where not exists (
+        select from dataset_versions v where v.tenant_id = $1 and v.dataset_id = $2 and v.as_of = edited.time)`,
+    values: [tenantId, datasetId, after, until, limit],
+  });
+  return rows;
+}
+
 async function sessionsWith(
   pool: Pool,
   { tenantId, datasetId, maxAge }: Place,
@@ -141,4 +168,37 @@ async function sessionsWith(
     parameters.values,
   );
   return rows;
+}
+
+/** The part of the configuration of a feedback key that decides which scores are better. */
+export interface KeyReading {
+  /** Changes whenever the numbers of the labels do; empty without any. */
+  readonly labels: string;
+  /** True when lower scores are better. */
+  readonly lower: boolean;
+}
+
+/** The reading of a configuration, with the direction that is kept beside it. `config`: JSON text. */
+export function readingOf(config: string, lower: boolean): KeyReading {
+  if (Buffer.byteLength(config) > MOST_CONFIG_BYTES) return { labels: '', lower };
+  const values = [...labelsOf(JSON.parse(config))].sort(([one], [other]) => (one < other ? -1 : 1));
+  const labels = values.length === 0 ? '' : createHash('sha256').update(JSON.stringify(values)).digest('hex');
+  return { labels, lower };
+}
+
+/** The readings of keys that have a configuration, by key. */
+export async function keyReadings(
+  pool: Pool,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<Map<string, KeyReading>> {
+  const { rows } = await pool.query<{ key: string; config: string; lower: boolean }>({
+    name: 'readings of keys',
+    text: `select given.key, config, coalesce(
+        is_lower_score_better, searchable_json(config) ->> 'is_lower_score_better' = 'true', false) as lower
+      from unnest($2::text[], $3::text[]) as given (key, stored)
+        join feedback_configs c on c.tenant_id = $1 and c.key = given.stored`,
+    values: [tenantId, keys, keys.map(storable)],
+  });
+  return new Map(rows.map(({ key, config, lower }) => [key, readingOf(config, lower)]));
 }

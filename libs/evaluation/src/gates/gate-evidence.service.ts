@@ -19,9 +19,10 @@ import {
   storedScores,
 } from './gate-evidence.queries';
 import { ActiveRevisions } from './active-revisions.service';
-import { EvidenceWriters } from './evidence-writers.service';
+import { type Changes, EvidenceChanges, type Judged } from './evidence-changes.service';
+import { actorsOf, EvidenceWriters } from './evidence-writers.service';
 import { slicesOf } from './gate-slices.queries';
-import { type GateVerdict, judgeGate, MOST_REASONS, type SliceRows } from './gate-verdict';
+import { type GateVerdict, judgeGate, keysOf, MOST_REASONS, type SliceRows } from './gate-verdict';
 import type { CountedExperiment, Look } from './held-revision';
 import type { HeldRevision } from './held-revisions.store';
 import { type Trusted, trustedOf } from './trusted-evidence';
@@ -39,6 +40,7 @@ export interface Found {
   readonly gone: readonly string[];
   /** Feedback keys of the gate whose lower scores are better. */
   readonly lowerIsBetter: readonly string[];
+  readonly changes: Changes;
 }
 
 /** The experiments that count for one gate. */
@@ -56,6 +58,7 @@ export class GateEvidenceService {
     private readonly writers: EvidenceWriters,
     private readonly limits: ExperimentLimits,
     private readonly active: ActiveRevisions,
+    private readonly changes: EvidenceChanges,
   ) {}
 
   /** The experiments that may count now for each gate. `before`: those that counted in earlier looks. */
@@ -74,10 +77,8 @@ export class GateEvidenceService {
   }
 
   /** The experiments that counted for each gate at an earlier look, as they are now; without those that are gone. */
-  async findAgain(
-    { tenant_id: tenantId, gates }: Pick<HeldRevision, 'tenant_id' | 'gates'>,
-    experiments: readonly CountedExperiment[],
-  ): Promise<Found[]> {
+  async findAgain(judged: Judged, gates: readonly Gate[], experiments: readonly CountedExperiment[]): Promise<Found[]> {
+    const { tenant_id: tenantId } = judged;
     return Promise.all(
       gates.map(async (gate) => {
         const found = async (wanted: CountedExperiment['role']) => {
@@ -93,19 +94,20 @@ export class GateEvidenceService {
         const tooMany = Math.max(baseline.length, candidates.length) > MOST_EXPERIMENTS;
         const gone = await goneOf(this.pool, tenantId, gate);
         const lowerIsBetter = await this.lowerIsBetter(tenantId, gate);
-        return { gate, gone, baseline, candidates, tooMany, lowerIsBetter, examples: '' };
+        const changes = await this.changes.of(judged, gate);
+        return { gate, gone, baseline, candidates, tooMany, lowerIsBetter, changes, examples: '' };
       }),
     );
   }
 
   /** Looks at the evidence. `look` is the number of the look, from 1. */
-  async look(held: Pick<HeldRevision, 'tenant_id'>, found: readonly Found[], look: number): Promise<Look> {
+  async look(held: Judged, found: readonly Found[], look: number): Promise<Look> {
     const verdicts: GateVerdict[] = [];
     const experiments: CountedExperiment[] = [];
     const hash = createHash('sha256');
     for (const one of found) {
       const counted = await this.counted(held.tenant_id, one);
-      verdicts.push(await this.judge(held.tenant_id, one, counted, look, hash));
+      verdicts.push(await this.judge(held, one, counted, look, hash));
       for (const role of ['baseline', 'revision'] as const) {
         for (const { id, name } of role === 'baseline' ? counted.baseline : counted.candidates) {
           const { writers, leftOut } = counted.trusted.get(id)!;
@@ -118,11 +120,12 @@ export class GateEvidenceService {
   }
 
   private async found(
-    { tenant_id: tenantId, ...held }: HeldRevision,
+    held: HeldRevision,
     active: string | null,
     gate: Gate,
     before: readonly CountedExperiment[],
   ): Promise<Found> {
+    const { tenant_id: tenantId } = held;
     const place = { tenantId, datasetId: gate.dataset_id, maxAge: gate.max_age_days };
     const [baseline, candidates, gone, left] = await Promise.all([
       sessionsOfBaseline(this.pool, place, gate.baseline, active, held.revision_id),
@@ -135,6 +138,7 @@ export class GateEvidenceService {
       ...{ gate, baseline, candidates, gone: [...gone, ...left] },
       tooMany: candidates.length > MOST_EXPERIMENTS || (!isBranch && baseline.length > MOST_EXPERIMENTS),
       lowerIsBetter: await this.lowerIsBetter(tenantId, gate),
+      changes: await this.changes.of(held, gate),
       examples: gate.slices ? await datasetStamp(this.pool, tenantId, gate.dataset_id) : '',
     };
   }
@@ -146,7 +150,7 @@ export class GateEvidenceService {
     for (const { id, name } of [...baseline, ...candidates]) {
       if (trusted.has(id)) continue;
       const writers = await this.writers.of(tenantId, id);
-      const programs = await this.writers.programsAmong(writers);
+      const programs = await this.writers.programsAmong(actorsOf(writers));
       const isProgram = (actor: string) => programs.has(actor);
       trusted.set(id, trustedOf(gate, name, writers, isProgram, stored.get(id) ?? 0));
     }
@@ -158,12 +162,13 @@ export class GateEvidenceService {
   }
 
   private async judge(
-    tenantId: string,
-    { gate, gone, tooMany, lowerIsBetter }: Found,
+    held: Judged,
+    { gate, gone, tooMany, lowerIsBetter, changes }: Found,
     { baseline, candidates, trusted }: Counted,
     look: number,
     hash: ReturnType<typeof createHash>,
   ): Promise<GateVerdict> {
+    const { tenant_id: tenantId } = held;
     const all = [...baseline, ...candidates];
     const unready = all.filter(({ persisted }) => !persisted);
     const running = all.filter(({ persisted, ended }) => persisted && !ended);
@@ -173,6 +178,8 @@ export class GateEvidenceService {
       ...running.map(({ name }) => `${name} has not ended yet.`),
       ...(tooMany ? [`More than ${MOST_EXPERIMENTS} experiments would count.`] : []),
       ...(candidates.length === 0 && gone.length === 0 ? ['No experiment on the dataset names the revision.'] : []),
+      ...changes.reasons,
+      ...(await this.changes.byUploads(held, gate)),
       ...all.flatMap(({ id }) => trusted.get(id)!.reasons),
     ].slice(0, MOST_REASONS);
     hash.update(JSON.stringify([gate.name, reasons, lowerIsBetter]));
@@ -188,6 +195,9 @@ export class GateEvidenceService {
     add(hash, table, keys);
     const { slices, unread } = await slicesOf(this.pool, tenantId, gate, table);
     addSlices(hash, slices, unread);
+    const unknown = changes.unknownLabels.filter((key) => table.labelValues.has(key));
+    unread.push(...unknown.map((key) => `It is not known who gave the labels of ${key} their values.`));
+    if (unknown.length > 0) hash.update(JSON.stringify(unknown));
     if (unread.length > 0) return { gate: gate.name, tested: false, outcome: 'hold', reasons: unread, criteria: [] };
     const evidence = { table, slices, baselines: baseline.length, lowerIsBetter: new Set(lowerIsBetter) };
     return judgeGate(gate, evidence, look);
@@ -201,11 +211,6 @@ export class GateEvidenceService {
       .filter((key) => lower.includes(key) || (configured.has(key) && !higher.includes(key)))
       .sort();
   }
-}
-
-/** The feedback keys that a gate has limits for. */
-function keysOf({ keys, slices = [] }: Gate): string[] {
-  return [...new Set([keys, ...slices.map((slice) => slice.keys)].flatMap((each) => Object.keys(each)))];
 }
 
 /** The sentence about scores that do not fit into memory. @throws any other error */

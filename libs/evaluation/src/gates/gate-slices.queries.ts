@@ -12,7 +12,7 @@ const MOST_VALUES = 50;
 interface Found {
   readonly slices: readonly SliceRows[];
   /** Sentences about members whose values make no slices. */
-  readonly unread: readonly string[];
+  readonly unread: string[];
 }
 
 /**

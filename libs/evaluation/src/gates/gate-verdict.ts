@@ -93,6 +93,11 @@ export function judgeGate(gate: Gate, evidence: GateEvidence, look: number): Gat
   return { gate: gate.name, tested: true, outcome, reasons: reasons.slice(0, MOST_REASONS), criteria };
 }
 
+/** The feedback keys that a gate has limits for. */
+export function keysOf({ keys, slices = [] }: Gate): string[] {
+  return [...new Set([keys, ...slices.map((slice) => slice.keys)].flatMap((each) => Object.keys(each)))];
+}
+
 function criterionOf({ of, slice, limit, threshold, values, range, sign }: Limit, alphas: [number, number]): Criterion {
   const bounds = values.length < FEWEST ? undefined : boundsOf({ values, range, threshold }, alphas);
   const about = { of, slice, limit, threshold: threshold * sign, rows: values.length };

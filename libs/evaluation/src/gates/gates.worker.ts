@@ -74,8 +74,8 @@ export class GatesWorker extends QueueWorker {
 /** Text that changes whenever the evidence may have. */
 function stampOf(found: readonly Found[]): string {
   return JSON.stringify(
-    found.map(({ baseline, candidates, tooMany, lowerIsBetter, gone, examples }) => {
-      return [baseline, candidates, tooMany, lowerIsBetter, gone, examples];
+    found.map(({ baseline, candidates, tooMany, lowerIsBetter, gone, examples, changes }) => {
+      return [baseline, candidates, tooMany, lowerIsBetter, gone, examples, changes];
     }),
   );
 }

@@ -30,7 +30,8 @@ export class RepeatedVerdicts {
     if (data === '') return impossible('The end of the wait has decided, not scores.');
     const gates = await this.gatesOf(deployment_id, revision_id);
     if (!gates) return impossible('The log does not say the gates of the revision.');
-    const found = await this.evidence.findAgain({ tenant_id: tenantId, gates }, experiments);
+    const judged = { tenant_id: tenantId, deployment_id, revision_id, lookedAt: looks.at(-1)!.time };
+    const found = await this.evidence.findAgain(judged, gates, experiments);
     const present = new Set(
       found.flatMap(({ baseline, candidates }) => [...baseline, ...candidates].map(({ id }) => id)),
     );
@@ -39,7 +40,7 @@ export class RepeatedVerdicts {
     // Looks at the same scores say what the first of them has found.
     const same = looks.findLastIndex((look) => look.data.data !== data);
     const before = fold(judgementsModel, looks.slice(0, same + 1));
-    const look = await this.evidence.look({ tenant_id: tenantId }, found, before.looks + 1);
+    const look = await this.evidence.look(judged, found, before.looks + 1);
     if (look.data !== data) return impossible(`The scores have changed: their hash is ${look.data} now.`);
     return { repeated: concluded(before, look), reason: null };
   }

@@ -18,6 +18,15 @@ export interface Trusted {
   readonly reasons: readonly string[];
 }
 
+/** Tells of an actor whether it counts for a gate. Programs of deployments, and services, never do. */
+export function trusts(
+  evidenceKeys: Gate['evidence_keys'],
+  isProgram: (actor: string) => boolean,
+): (actor: string) => boolean {
+  return (actor) =>
+    !actor.startsWith('system:') && !isProgram(actor) && (!evidenceKeys || evidenceKeys.includes(actor));
+}
+
 /**
  * Says what counts of an experiment for a gate. One that another key has made does not count; scores that others have given
  * since are left out. Runs and changes by others cannot be left out: they hold the revision. `isProgram`: an actor is the
@@ -30,9 +39,8 @@ export function trustedOf(
   isProgram: (actor: string) => boolean,
   stored: number,
 ): Trusted {
-  const trusts = (actor: string) =>
-    !actor.startsWith('system:') && !isProgram(actor) && (!evidence_keys || evidence_keys.includes(actor));
-  if (maker !== null && !trusts(maker)) return { counts: false, leftOut: [], writers: [], reasons: [] };
+  const isTrusted = trusts(evidence_keys, isProgram);
+  if (maker !== null && !isTrusted(maker)) return { counts: false, leftOut: [], writers: [], reasons: [] };
   const reasons: string[] = [];
   if (maker === null) reasons.push(`It is not known who made ${name}.`);
   if (isCut) reasons.push(`${name} has too many changes to tell who made them.`);
@@ -40,7 +48,7 @@ export function trustedOf(
   for (const [deed, actors] of deeds) {
     for (const actor of actors) {
       if (actor === null) reasons.push(`It is not known who ${deed} ${name}.`);
-      else if (trusts(actor)) writers.add(actor);
+      else if (isTrusted(actor)) writers.add(actor);
       else reasons.push(`The key ${actor} ${deed} ${name}, and does not count.`);
     }
   }
@@ -48,7 +56,7 @@ export function trustedOf(
   let unknown = 0;
   for (const [id, actor] of scores) {
     if (actor === null) unknown++;
-    else if (trusts(actor)) writers.add(actor);
+    else if (isTrusted(actor)) writers.add(actor);
     else leftOut.push(id);
   }
   // The rows of the read model can be ahead of what the log says about feedback that waited for its run.

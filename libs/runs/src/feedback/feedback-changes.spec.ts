@@ -85,6 +85,18 @@ it('keeps configurations of keys, which say how scores are read', async () => {
   expect(await listed()).toEqual([]);
 });
 
+it('takes a configuration back that an upload has replaced', async () => {
+  const wanted = { feedback_key: `key ${newId()}`, feedback_config: { type: 'continuous', min: 0, max: 10 } };
+  await reading.post('/feedback-configs', wanted);
+  await reading.pool.query('update feedback_configs set config = $3 where tenant_id = $1 and key = $2', [
+    ...[reading.tenants.a, wanted.feedback_key, '{"type":"freeform"}'],
+  ]);
+  const { json } = await reading.send('PATCH', '/feedback-configs', wanted);
+  expect(json.feedback_config).toEqual(wanted.feedback_config);
+  const search = `/feedback-configs?key=${encodeURIComponent(wanted.feedback_key)}`;
+  expect((await reading.get(search)).json).toEqual([json]);
+});
+
 it('answers where a person can look at a run', async () => {
   const { tenants } = reading;
   const path = `/o/${tenants.a}/projects/p/${session}/r/${run}`;

@@ -1,4 +1,5 @@
-import type { DomainEvent, Model } from '@fairlead/eventing';
+import { type DomainEvent, type Model, streamName } from '@fairlead/eventing';
+import { v5 as idFrom } from 'uuid';
 
 export type FeedbackConfigChanged = DomainEvent<
   'FeedbackConfigChanged',
@@ -21,11 +22,21 @@ export const feedbackConfigModel: Model<FeedbackConfigState, FeedbackConfigEvent
   evolve: (_, event) => (event.type === 'FeedbackConfigChanged' ? event.data : null),
 };
 
+export function feedbackConfigStream(tenantId: string, key: string): string {
+  return streamName('feedbackConfig', idFrom(key, tenantId));
+}
+
+/**
+ * Sets a configuration; the same one again changes nothing. `isShown`: false when scores have brought another one along
+ * since, which no event tells.
+ */
 export function setConfig(
   wanted: FeedbackConfigChanged['data'],
+  isShown: boolean,
 ): (state: FeedbackConfigState) => FeedbackConfigEvent[] {
   return (state) => {
-    const same = state?.config === wanted.config && state.is_lower_score_better === wanted.is_lower_score_better;
+    const same =
+      isShown && state?.config === wanted.config && state.is_lower_score_better === wanted.is_lower_score_better;
     return same ? [] : [{ type: 'FeedbackConfigChanged', data: wanted }];
   };
 }

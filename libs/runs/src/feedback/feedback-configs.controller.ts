@@ -1,4 +1,4 @@
-import { EventStore, handle, streamName } from '@fairlead/eventing';
+import { EventStore, handle } from '@fairlead/eventing';
 import { Answers, Area, asText, CommandContext, Context, Describe, Query, Scope, validateRequest } from '@fairlead/api';
 import {
   anyJson,
@@ -20,14 +20,13 @@ import {
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { v5 as idFrom } from 'uuid';
 import { EXPERIMENTS_VIEWS } from '../common/experiments-view';
 import { configSchema } from './feedback-body';
 import { readOpaqueBody } from '../common/opaque-body.schema';
 import { array, object as json, raw, text } from '../common/platform-json';
 import { JSON_TEXT, notOffered, oneOrMany, pageOf100 } from '../common/reading';
 import { isoTime } from '../common/sql';
-import { type FeedbackConfigChanged, feedbackConfigModel, setConfig } from './feedback-config';
+import { type FeedbackConfigChanged, feedbackConfigModel, feedbackConfigStream, setConfig } from './feedback-config';
 
 const key = note(str({ min: 1, max: 180 }), 'The feedback key that is configured.');
 const lower = 'True: comparisons count a lower score as better. Default false.';
@@ -107,7 +106,7 @@ export class FeedbackConfigsController {
     if (row && !(isSame(row.config, config) && (row.lower ?? false) === is_lower_score_better))
       throw new BadRequest(`The feedback key '${feedback_key}' already has another configuration.`);
     if (row) return record(context.tenantId, row);
-    return this.set(context, { key: feedback_key, config, is_lower_score_better }, instant().iso);
+    return this.set(context, { key: feedback_key, config, is_lower_score_better }, instant().iso, true);
   }
 
   @Patch()
@@ -127,7 +126,8 @@ export class FeedbackConfigsController {
     const row = await this.row(context, feedback_key);
     const lower = is_lower_score_better ?? row.lower ?? false;
     const wanted = { key: feedback_key, config: config ?? row.config, is_lower_score_better: lower };
-    return this.set(context, wanted, row.modified);
+    const isShown = wanted.config === row.config && lower === (row.lower ?? false);
+    return this.set(context, wanted, row.modified, isShown);
   }
 
   @Delete()
@@ -137,7 +137,7 @@ export class FeedbackConfigsController {
   async delete(@Context() context: CommandContext, @Query(deleteQuery) { feedback_key }: Infer<typeof deleteQuery>) {
     await this.row(context, feedback_key);
     const event = { type: 'FeedbackConfigDeleted' as const, data: { key: feedback_key } };
-    await this.store.append(streamOf(context, feedback_key), 'any', [event], context.metadata);
+    await this.store.append(feedbackConfigStream(context.tenantId, feedback_key), 'any', [event], context.metadata);
     return {};
   }
 
@@ -145,9 +145,11 @@ export class FeedbackConfigsController {
     context: CommandContext,
     wanted: FeedbackConfigChanged['data'],
     modifiedAt: string,
+    isShown: boolean,
   ): Promise<string> {
-    const stream = streamOf(context, wanted.key);
-    const { events } = await handle(this.store, feedbackConfigModel, stream, setConfig(wanted), context.metadata);
+    const stream = feedbackConfigStream(context.tenantId, wanted.key);
+    const decide = setConfig(wanted, isShown);
+    const { events } = await handle(this.store, feedbackConfigModel, stream, decide, context.metadata);
     const time = events.at(-1)?.time;
     const modified = time === undefined ? modifiedAt : time.replace(/Z$/, '000+00:00');
     const row = { key: wanted.key, config: wanted.config, lower: wanted.is_lower_score_better, modified };
@@ -170,10 +172,6 @@ export class FeedbackConfigsController {
     );
     return rows;
   }
-}
-
-function streamOf({ actor }: CommandContext, key: string): string {
-  return streamName('feedbackConfig', idFrom(key, actor.tenantId));
 }
 
 function isSame(a: string, b: string): boolean {
