@@ -244,9 +244,10 @@ describe('What a program writes', () => {
   it.each([
     [['--level', 'loud'], /loud.*one of debug, info, warn, error, critical/],
     [['--phase', 'run'], /does not run the program/],
-    [['--phase', 'run', '--revision', REVISION], /--revision is for/],
+    [['--phase', 'run', '--revision', REVISION], /does not run the program/],
   ])('is not asked for with %j of what runs elsewhere', async (options, message) => {
-    double.answer = (_, response) => json(response, 200, { id: ID, name: 'a', latest_revision_id: REVISION });
+    double.answer = (_, response) =>
+      json(response, 200, { ...{ id: ID, name: 'a', latest_revision_id: REVISION }, executor: 'kubernetes' });
     const { code, err } = await cli.run(['deployments', 'logs', ID, ...options]);
     expect([code, err]).toEqual([2, expect.stringMatching(message)]);
   });

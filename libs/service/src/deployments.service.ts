@@ -13,7 +13,8 @@ export async function deployments(settings?: Settings): Promise<Service> {
     entities: deploymentsEntities,
     module: ({ hosting, publicUrl, registry, outboundAllow, unusedAfter }) => {
       const outbound = new OutboundPolicy(outboundAllow);
-      const more = { publicUrl, registry, outbound, unusedAfter, plans };
+      const executor = settings?.rollouts.executor;
+      const more = { publicUrl, registry, outbound, unusedAfter, executor, plans };
       return DeploymentsModule.register(new DeploymentsOptions(hosting, more));
     },
     alone: {

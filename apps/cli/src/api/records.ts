@@ -53,7 +53,13 @@ export interface Health {
   readonly standing: Standing;
   readonly executor: string | null;
   readonly active_revision_id: string | null;
-  readonly latest_revision: { readonly id: string; readonly status: string; readonly reason: string | null } | null;
+  readonly latest_revision: {
+    readonly id: string;
+    readonly status: string;
+    readonly reason: string | null;
+    /** Absent in answers of earlier versions. */
+    readonly preview?: string | null;
+  } | null;
   readonly processes: readonly {
     readonly name: string;
     readonly state: string;

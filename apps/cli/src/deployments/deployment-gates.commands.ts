@@ -3,7 +3,7 @@ import { type Api, reasonHeader } from '../api/api';
 import { does } from '../api/context';
 import { operationOf } from '../api/description';
 import { deploymentId, findDeployment, revisionId } from '../api/lookups';
-import type { Revision } from '../api/records';
+import type { Health, Revision } from '../api/records';
 import { bodyFile } from '../body/body-file';
 import { checkMembers } from '../body/body-members';
 import { EXIT, Failure, Refusal, Usage } from '../failure';
@@ -61,10 +61,12 @@ function addVerdict(group: Command): void {
     const text = await api.read(`/v2/deployments/${id}/revisions/${which}/verdict`);
     if (out.json) return out.text(text);
     const { outcome, held, until, look, reasons, gates, experiments } = JSON.parse(text) as Verdict;
+    const address = held ? await previewOf(api, id, which) : undefined;
     out.facts([
       ['revision', which],
       ['outcome', out.paint('bold', outcome)],
       ['waits until', held ? when(until) : undefined],
+      ['answers at', address],
       ['looks', String(look)],
       ...reasons.map((reason, at): [string, string] => [at === 0 ? 'reason' : '', clean(reason)]),
     ]);
@@ -142,5 +144,14 @@ export async function checkHeld(api: Api, path: string): Promise<void> {
   });
   if (!verdict?.held || verdict.looked_at === null) return;
   const reasons = clean(verdict.reasons.join(' '));
-  throw new Failure(`Revision ${path.split('/').at(-1)} is held by its gates: ${reasons}`, EXIT.held);
+  const [deployment, revision] = [path.split('/').at(-3)!, path.split('/').at(-1)!];
+  const address = await previewOf(api, deployment, revision);
+  const answers = address === undefined ? '' : ` It answers at ${address} while it waits.`;
+  throw new Failure(`Revision ${revision} is held by its gates: ${reasons}${answers}`, EXIT.held);
+}
+
+/** The path at which a held revision answers; undefined when it does not. */
+async function previewOf(api: Api, deployment: string, revision: string): Promise<string | undefined> {
+  const { latest_revision } = await api.get<Health>(`${ONE.replace('{deployment_id}', deployment)}/health`);
+  return latest_revision?.id === revision ? (latest_revision.preview ?? undefined) : undefined;
 }

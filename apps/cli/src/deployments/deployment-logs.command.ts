@@ -19,10 +19,11 @@ interface LinesOptions {
   readonly level?: string;
   readonly search?: string;
   readonly allRevisions?: boolean;
+  /** The held revision whose program is meant; absent: that of the deployment. */
+  readonly revision?: string;
 }
 
 interface LogsOptions extends LinesOptions {
-  readonly revision?: string;
   readonly phase?: Phase;
   readonly limit?: number;
   readonly follow?: boolean;
@@ -61,7 +62,10 @@ export function addDeploymentLogs(group: Command): void {
     .command('logs')
     .description('what the program of a deployment writes, and what building or deploying a revision wrote')
     .argument('<deployment>', 'id or name')
-    .option('--revision <id>', 'what building or deploying this one wrote (default: the latest)')
+    .option(
+      '--revision <id>',
+      'what building or deploying this one wrote (default: the latest), or with --phase run its program while its gates hold it',
+    )
     .addOption(
       new Option('--phase <phase>', 'of what (default: run where the service runs the program, else deploy)').choices([
         'build',
@@ -94,13 +98,14 @@ export function addDeploymentLogs(group: Command): void {
     const isOfRevisions = named !== undefined || options.allRevisions === true;
     const phase = options.phase ?? (executor === RUNS_HERE && !isOfRevisions ? 'run' : 'deploy');
     if (options.allRevisions && phase !== 'deploy') throw new Usage('--all-revisions is for --phase deploy.');
-    if (phase === 'run' && named !== undefined) throw new Usage('--revision is for --phase build and deploy.');
-    if (phase === 'run' && executor !== RUNS_HERE) throw new Usage(`The service does not run the program of ${name}.`);
+    // A held revision can answer before anything of its deployment was deployed.
+    const mayAnswer = executor === RUNS_HERE || (named !== undefined && executor === undefined);
+    if (phase === 'run' && !mayAnswer) throw new Usage(`The service does not run the program of ${name}.`);
     if (options.counts) {
       const revision_id = phase === 'run' || options.allRevisions ? undefined : revision;
       return showCounts(context, `/v2/deployments/${id}/log_counts`, { phase, revision_id });
     }
-    const logs = new DeploymentLogs(context, id, revision, options);
+    const logs = new DeploymentLogs(context, id, revision, { ...options, revision: named });
     if (!options.follow) return logs.last(phase, options.limit ?? DEFAULT);
     if (phase === 'run') return logs.followProgram(options.limit ?? DEFAULT);
     const status = await logs.follow([phase]);
@@ -203,14 +208,14 @@ export class DeploymentLogs {
   }
 
   private async page(phase: Phase, order: 'asc' | 'desc', limit: number, offset: string | null, wait?: number) {
-    const { level, search: query, allRevisions } = this.options;
+    const { level, search: query, allRevisions, revision: revision_id } = this.options;
     const { api } = this.context;
     const wanted = { order, limit, level, query };
     const revision = allRevisions ? '' : `/revisions/${this.revisionId}`;
     const { text } = await (phase === 'run'
       ? api.send({
           ...{ method: 'GET', path: `/v2/deployments/${this.deploymentId}/app_logs`, patience: (wait ?? 0) * 1000 },
-          query: { ...wanted, offset: offset ?? undefined, wait },
+          query: { ...wanted, revision_id, offset: offset ?? undefined, wait },
         })
       : api.send({
           ...{ method: 'POST', path: `/v1/projects/${this.deploymentId}${revision}/${phase}_logs`, repeatable: true },

@@ -46,6 +46,20 @@ export interface Gate extends GateLimits {
   readonly evidence_keys?: readonly string[];
   /** Days that a revision waits for evidence. */
   readonly wait_days: number;
+  /** True: while it waits, the revision answers at an address of its own. */
+  readonly preview?: boolean;
+  /** True: it has the secrets of the deployment there. */
+  readonly preview_secrets?: boolean;
+}
+
+/** The executors that can let a held revision answer at an address of its own. */
+export const PREVIEWING: readonly string[] = ['local'];
+
+/** Tells how a held revision with these gates answers at an address of its own; undefined when it does not. */
+export function previewOf(gates: readonly Gate[] = []): { readonly secrets: boolean } | undefined {
+  const previews = gates.filter(({ preview }) => preview);
+  if (previews.length === 0) return undefined;
+  return { secrets: previews.some(({ preview_secrets }) => preview_secrets) };
 }
 
 /** `RevisionHeld`: a revision is ready to be deployed and waits for the verdict of its gates. */

@@ -3,6 +3,7 @@ import type { NewEvent, Recorded } from '@fairlead/eventing';
 import { MemoryEventStore } from '@fairlead/eventing/testing';
 import { Unprocessable } from '@fairlead/schema';
 import type { ListenerCommands } from '../listener/listener.commands';
+import { DeploymentsOptions } from '../model/deployments.options';
 import { NamedResources } from './named-resources.service';
 
 /** A store that gives streams in parts, as those of a server, and counts the events that it gives. */
@@ -37,13 +38,17 @@ const deleted: NewEvent = { type: 'DatasetDeleted', data: {} };
 const session: NewEvent = { type: 'SessionCreated', data: { name: 'eval', reference_dataset_id: dataset } };
 const many = (type: NewEvent['type']) => Array.from({ length: 5000 }, () => ({ type, data: {} }));
 
-async function checked(streams: Readonly<Record<string, readonly NewEvent[]>>, baseline: Gate['baseline'] = 'active') {
+async function checked(
+  streams: Readonly<Record<string, readonly NewEvent[]>>,
+  baseline: Gate['baseline'] = 'active',
+  { executor = 'local', ...more }: { readonly executor?: string; readonly preview?: boolean } = {},
+) {
   const store = new CountingStore();
   for (const [stream, events] of Object.entries(streams)) {
     if (events.length > 0) await store.append(stream, 'any', events, { tenant: 't' });
   }
-  const named = new NamedResources(store, {} as ListenerCommands, null);
-  const gate = { name: 'gate', dataset_id: dataset, baseline } as Gate;
+  const named = new NamedResources(store, {} as ListenerCommands, new DeploymentsOptions('any', { executor }), null);
+  const gate = { name: 'gate', dataset_id: dataset, baseline, ...more } as Gate;
   const refused = (tenant: string) =>
     named.checkGates(tenant, [gate], [], ['gates']).then(
       () => undefined,
@@ -84,4 +89,15 @@ describe('What a gate names', () => {
     const other: NewEvent = { type: 'SessionCreated', data: { name: 'eval', reference_dataset_id: experiment } };
     expect(await of(other)).toMatch('there is no experiment');
   });
+
+  it.each(['record', 'command', 'kubernetes'])(
+    'is not an address of held revisions with the executor %s',
+    async (name) => {
+      const streams = { [`dataset-${dataset}`]: [created] };
+      const of = async (executor: string) =>
+        (await checked(streams, 'active', { executor, preview: true })).refused('t');
+      expect(await of('local')).toBeUndefined();
+      expect(await of(name)).toMatch(`needs the executor local, and this server has the executor ${name}`);
+    },
+  );
 });

@@ -3,6 +3,7 @@ import {
   type IntegrationAddedMessage,
   type ExperimentUploadedMessage,
   type IntegrationChangedMessage,
+  PREVIEWING,
   repositoryOf,
   RepositoryNames,
   type SessionCreatedMessage,
@@ -12,6 +13,7 @@ import { Unprocessable } from '@fairlead/schema';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { SourceConfig, SourceRevisionConfig } from '../model/deployment-events';
 import { InvalidDeployment } from '../model/deployment.errors';
+import { DeploymentsOptions } from '../model/deployments.options';
 import type { Listener } from '../listener/listener';
 import { ListenerCommands } from '../listener/listener.commands';
 import { ListenerNotFound } from '../listener/listener.errors';
@@ -29,6 +31,7 @@ export class NamedResources {
   constructor(
     private readonly store: EventStore,
     private readonly listeners: ListenerCommands,
+    private readonly options: DeploymentsOptions,
     @Optional() @Inject(RepositoryNames) private readonly names: RepositoryNames | null,
   ) {}
 
@@ -67,7 +70,8 @@ export class NamedResources {
 
   /**
    * Gates that are already declared stay, also when what they name has been deleted. `loc`: the place of the gates in the
-   * request. @throws Unprocessable for the first one that names a dataset, or an experiment on it, which is not there
+   * request. @throws Unprocessable for the first one that names a dataset, or an experiment on it, which is not there, or
+   * that wants what the executor cannot do
    */
   async checkGates(
     tenantId: string,
@@ -78,6 +82,11 @@ export class NamedResources {
     for (const [index, gate] of gates.entries()) {
       if (declared.some((other) => same(other, gate))) continue;
       const { dataset_id, baseline } = gate;
+      const { executor } = this.options;
+      if (gate.preview && executor !== undefined && !PREVIEWING.includes(executor)) {
+        const why = `needs the executor ${PREVIEWING.join(' or ')}, and this server has the executor ${executor}`;
+        throw Unprocessable.at([...loc, index, 'preview'], why, true);
+      }
       if (!(await this.hasDataset(tenantId, dataset_id))) {
         const place = [...loc, index, 'dataset_id'];
         throw Unprocessable.at(place, 'there is no dataset of this id in the workspace', dataset_id);

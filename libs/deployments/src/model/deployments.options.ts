@@ -17,6 +17,8 @@ interface More {
   readonly outbound?: OutboundPolicy;
   /** Milliseconds without a change or a use after which a deployment is UNUSED; never when absent. */
   readonly unusedAfter?: number;
+  /** The value of the setting EXECUTOR; unknown when absent. */
+  readonly executor?: string;
   /** Plans of the executor for a change before it is stored; absent when the executor makes none. */
   readonly plans?: RolloutPlans;
 }
@@ -27,16 +29,18 @@ export class DeploymentsOptions {
   readonly registry: Registry | undefined;
   readonly outbound: OutboundPolicy;
   readonly unusedAfter: number | undefined;
+  readonly executor: string | undefined;
   readonly plans: RolloutPlans | undefined;
 
   constructor(
     readonly hosting: Hosting = 'any',
-    { publicUrl, registry, outbound = new OutboundPolicy(), unusedAfter, plans }: More = {},
+    { publicUrl, registry, outbound = new OutboundPolicy(), unusedAfter, executor, plans }: More = {},
   ) {
     this.publicUrl = publicUrl;
     this.registry = registry;
     this.outbound = outbound;
     this.unusedAfter = unusedAfter;
+    this.executor = executor;
     this.plans = plans;
   }
 }

@@ -1,5 +1,19 @@
 import { isSliceMember, SLICE_MEMBER } from '@fairlead/contracts';
-import { int, list, literal, note, num, object, optional, record, refine, str, union, uuid } from '@fairlead/schema';
+import {
+  bool,
+  int,
+  list,
+  literal,
+  note,
+  num,
+  object,
+  optional,
+  record,
+  refine,
+  str,
+  union,
+  uuid,
+} from '@fairlead/schema';
 
 /** Gates of a deployment. */
 const MOST_GATES = 10;
@@ -111,6 +125,14 @@ const gate = object(
     wait_days: note(
       optional(int({ ge: 1, le: 90 }), 7),
       'Days that a revision waits for evidence; the shortest of all gates holds.',
+    ),
+    preview: note(
+      optional(bool()),
+      'True: while it waits, the revision answers at `/apps/<name>@<its id>`, with the executor `local` only.',
+    ),
+    preview_secrets: note(
+      optional(bool()),
+      'True: it has the secrets of the deployment there. To add this takes the scope `admin` and a reason.',
     ),
   },
   CLOSED,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Gate } from '@fairlead/contracts';
+import { type Gate, previewOf } from '@fairlead/contracts';
 import { fold } from '@fairlead/eventing';
 import { create, patch } from './change';
 import { type Deployment, deploymentModel } from './deployment';
@@ -14,6 +14,20 @@ const gate = (more: Partial<Gate> = {}): Gate => ({
   ...{ name: 'support questions', dataset_id: uuidOf(77), baseline: 'active', keys: { correct: { max_drop: 0.05 } } },
   ...{ measures: {}, min_rows: 30, max_age_days: 30, wait_days: 7 },
   ...more,
+});
+
+it('lets a held revision have the secrets only with a scope and a reason', () => {
+  const subject = new Subject();
+  const shown = gate({ preview: true });
+  const secret = gate({ preview: true, preview_secrets: true });
+  subject.decide(declareGates([shown], false));
+  expect(() => declareGates([shown, { ...secret, name: 'more' }], false)(subject.state)).toThrow('preview_secrets');
+  expect(() => declareGates([gate({ preview_secrets: true })], true)(subject.state)).toThrow('without preview');
+  subject.decide(declareGates([shown, { ...secret, name: 'more' }], true));
+  // What it has already, another gate may say as well.
+  subject.decide(declareGates([shown, { ...secret, name: 'more' }, { ...secret, name: 'again' }], false));
+  expect(previewOf(subject.state.gates)).toEqual({ secrets: true });
+  expect([previewOf([shown]), previewOf([gate()])]).toEqual([{ secrets: false }, undefined]);
 });
 
 /** A deployment that is changed by decisions; each event is folded once. */

@@ -1,4 +1,4 @@
-import type { Gate } from '@fairlead/contracts';
+import { type Gate, previewOf } from '@fairlead/contracts';
 import { same } from '@fairlead/eventing';
 import { Forbidden } from '@fairlead/schema';
 import { checkChangeable, type Deployment, type DeploymentState } from './deployment';
@@ -20,6 +20,10 @@ export function declareGates(gates: readonly Gate[], mayWeaken: boolean) {
     checkNames(gates);
     const before = state.gates ?? [];
     if (same(before, gates)) return [];
+    const hasSecrets = previewOf(gates)?.secrets === true && previewOf(before)?.secrets !== true;
+    if (hasSecrets && !mayWeaken) {
+      throw new Forbidden('A gate with preview_secrets needs a key with the scope admin, and a reason in x-reason.');
+    }
     const kept = before.every((gate) => gates.some((other) => same(gate, other)));
     if (!kept && !mayWeaken) {
       throw new Forbidden('Changing or removing a gate needs a key with the scope admin, and a reason in x-reason.');
@@ -45,6 +49,8 @@ export function checkNames(gates: readonly Gate[]): void {
   const names = gates.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new InvalidDeployment(`Two gates have the name ${JSON.stringify(twice)}.`);
+  const alone = gates.find(({ preview, preview_secrets }) => preview_secrets && !preview);
+  if (alone) throw new InvalidDeployment(`The gate ${JSON.stringify(alone.name)} has preview_secrets without preview.`);
 }
 
 /**

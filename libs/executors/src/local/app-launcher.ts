@@ -75,12 +75,12 @@ export class AppLauncher {
 
   /** Environment of the commands of a revision; `more` takes precedence over the secrets. */
   environment({ revision, secrets }: Chosen, more: Readonly<Record<string, string>> = {}): Record<string, string> {
-    const { deploymentId, revisionId, image, build, recipe } = revision;
+    const { deploymentId, revisionId, image, build, recipe, isPreview } = revision;
     return {
       ...Object.fromEntries(secrets),
       LANGCHAIN_REVISION_ID: revisionId,
       ...more,
-      ...(image === undefined && this.folders.of(deploymentId).environmentOf(build, recipe)),
+      ...(image === undefined && this.folders.of(deploymentId).environmentOf(build, recipe, isPreview)),
     };
   }
 
@@ -92,8 +92,8 @@ export class AppLauncher {
     const [memory, cores] = [memoryOf(sizes), coresOf(sizes)];
     const common = {
       ...{ revision, folder, say },
-      scale: recipe.langgraph ? 1 : Math.min(leastOf(sizes), this.limits.awake),
-      isAlwaysOn: wantsToStayAwake(sizes) && this.kept.mayStayAwake(revision, sizes),
+      scale: recipe.langgraph || revision.isPreview ? 1 : Math.min(leastOf(sizes), this.limits.awake),
+      isAlwaysOn: !revision.isPreview && wantsToStayAwake(sizes) && this.kept.mayStayAwake(revision, sizes),
       guard: (port: number) => this.ports.close(port, folder.user?.uid),
       launch: () => this.launch(chosen, traced),
     };

@@ -5,6 +5,7 @@ import type { ProcessHealth } from '../port/process-health.schema';
 import type { ProgramLine } from '../port/line-level';
 import type { StartedRevision } from './isolation/app-folders.store';
 import { AllLogs, AppLogs } from './running/app-logs';
+import { type AppPreviews, deploymentOf, previewName } from './app-previews';
 import type { KeptApps } from './kept-apps';
 import type { LocalLimits } from './local-limits';
 import { AppRunner, AppUnavailable, type TakenBack } from './running/app-runner';
@@ -28,7 +29,10 @@ const ROOM_MS = 50;
 /** States of a program; it has the best one of its processes. */
 const STATES = ['RUNNING', 'UNRESPONSIVE', 'STARTING', 'CRASH_LOOPING', 'FAILED'];
 
-/** The runners of all deployments: they share the places for processes, and those that nobody uses make room. */
+/**
+ * The runners of all deployments, by id, and of their held revisions, by `previewName`: they share the places for processes, and
+ * those that nobody uses make room.
+ */
 export class AppRunners {
   readonly logged: AllLogs;
   private readonly all = new Map<string, AppRunner>();
@@ -38,6 +42,7 @@ export class AppRunners {
   constructor(
     private readonly limits: LocalLimits,
     private readonly kept: KeptApps,
+    private readonly previews: AppPreviews,
     private readonly deployments: Deployments,
   ) {
     this.logged = new AllLogs(limits.logs.bytes * LOGS_KEPT);
@@ -59,8 +64,11 @@ export class AppRunners {
     return runner;
   }
 
+  /** The deployments of which something runs, each of them as often as it has programs that do. */
   awake(): [id: string, runner: AppRunner][] {
-    return [...this.all].filter(([id, runner]) => runner.isAwake && this.kept.get(id));
+    const isThere = (name: string) => this.kept.get(name) ?? this.previews.named(name);
+    const awake = [...this.all].filter(([name, runner]) => runner.isAwake && isThere(name));
+    return awake.map(([name, runner]) => [deploymentOf(name), runner]);
   }
 
   /** Ends the program of a deployment, and `others` of it, and forgets its lines. */
@@ -127,13 +135,18 @@ export class AppRunners {
   }
 
   uses(): Omit<AppUse, 'disk_bytes'>[] {
-    return this.kept.ids.map((deployment_id) => {
+    const previewed = new Map(this.previews.revisions.map((revision) => [revision.deploymentId, revision]));
+    return [...new Set([...this.kept.ids, ...previewed.keys()])].map((deployment_id) => {
       const runner = this.of(deployment_id);
       const processes = runner.health();
       const state = STATES.find((one) => processes.some((process) => process.state === one)) ?? 'IDLE';
-      const sum = (member: 'memory_bytes' | 'cpu_cores') => sumOf(processes.map((process) => process[member]));
+      // What a held revision uses is used by its deployment.
+      const preview = previewed.get(deployment_id);
+      const beside = preview ? (this.all.get(previewName(deployment_id, preview.revisionId))?.health() ?? []) : [];
+      const sum = (member: 'memory_bytes' | 'cpu_cores') =>
+        sumOf([...processes, ...beside].map((process) => process[member]));
       const [memory_bytes, cpu_cores] = [sum('memory_bytes'), sum('cpu_cores')];
-      const { tenantId: tenant_id } = this.kept.get(deployment_id)!.revisions[0]!;
+      const { tenantId: tenant_id } = this.kept.revisions(deployment_id)[0] ?? preview!;
       return { deployment_id, tenant_id, state, memory_bytes, cpu_cores, restarts: runner.restarts };
     });
   }

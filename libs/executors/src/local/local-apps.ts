@@ -4,6 +4,7 @@ import type { CommandPlace } from '../port/executor';
 import { AppFolders, type StartedRevision } from './isolation/app-folders.store';
 import { AppLauncher, type Chosen, type Isolation, type Tracing } from './app-launcher';
 import type { AllLogs } from './running/app-logs';
+import { AppPreviews, deploymentOf, previewName } from './app-previews';
 import { AppRunners, type Tell } from './app-runners';
 import { AppVisitors } from './app-visitors';
 import { Containers } from './containers/containers.client';
@@ -30,6 +31,7 @@ export class LocalApps implements HostedApps {
   readonly limits: LocalLimits;
   readonly folders: AppFolders;
   readonly kept: KeptApps;
+  readonly previews: AppPreviews;
   readonly launcher: AppLauncher;
   readonly runners: AppRunners;
   readonly disk: DiskWatch;
@@ -61,11 +63,13 @@ export class LocalApps implements HostedApps {
     this.limits = { ...DEFAULTS, ...limits };
     this.folders = new AppFolders(root);
     this.kept = new KeptApps(this.folders, this.limits.awake);
+    this.previews = new AppPreviews(this.folders, this.kept);
     this.launcher = new AppLauncher(root, this.limits, this.folders, this.kept, containers);
     this.disk = new DiskWatch(root, { ...this.limits.diskWatch, most: this.limits.disk });
-    this.runners = new AppRunners(this.limits, this.kept, {
+    this.runners = new AppRunners(this.limits, this.kept, this.previews, {
       next: (id, wanted) => this.next(id, wanted),
-      tell: (...told) => this.tell(...told),
+      // The host is that of the active revision.
+      tell: (id, ...told) => deploymentOf(id) === id && this.tell(id, ...told),
       tookBack: (taken) => {
         if (this.kept.get(taken.to.deploymentId)) this.kept.putFirst(taken.to);
         this.tookBack(taken);
@@ -80,7 +84,8 @@ export class LocalApps implements HostedApps {
   begin(choose: ChooseRevision, tracing: Tracing, tell: Tell, tookBack: TookBack = () => undefined): Isolation {
     [this.choose, this.tell, this.tookBack, this.ended] = [choose, tell, tookBack, false];
     this.kept.begin();
-    const images = this.kept.revisions().flatMap(({ image }) => image ?? []);
+    this.previews.begin();
+    const images = [...this.kept.revisions(), ...this.previews.revisions].flatMap(({ image }) => image ?? []);
     images.forEach((image) => this.containers.know(image));
     // Looking for the engine removes the containers that a killed server has left.
     if (images.length > 0) this.containers.engine().catch(() => undefined);
@@ -149,10 +154,24 @@ export class LocalApps implements HostedApps {
 
   /** Ends a program until it is started or deployed, also after a restart of the server. Requests are refused. */
   async stop(id: string): Promise<void> {
-    if (this.kept.change(id, { stopped: true })) await this.runners.of(id).stop();
+    if (!this.kept.change(id, { stopped: true })) return;
+    const { revision } = this.previews.get(id) ?? {};
+    if (revision) await this.runners.of(previewName(id, revision.revisionId)).sleep();
+    await this.runners.of(id).stop();
+  }
+
+  /** Ends what answers for a held revision of a deployment. */
+  async endPreview(id: string): Promise<void> {
+    const { revision } = this.previews.get(id) ?? {};
+    // Nothing starts it again from now on.
+    if (revision) this.previews.set(id, { revisionId: revision.revisionId });
+    if (revision) await this.runners.remove(previewName(id, revision.revisionId), Promise.resolve());
+    await this.previews.forget(id);
+    if (revision) await this.removeImages([revision]);
   }
 
   async remove(id: string): Promise<void> {
+    await this.endPreview(id);
     const before = this.kept.revisions(id);
     this.kept.forget(id);
     await this.runners.remove(id, this.running.end(id, 'The deployment is being deleted.'));
@@ -170,28 +189,35 @@ export class LocalApps implements HostedApps {
     void this.resting.stop();
     void this.looking.stop();
     await Promise.all([this.runners.stopAll(), this.running.end(undefined, 'The server stops.')]);
-    for (const id of this.kept.ids) this.folders.of(id).killAll();
+    const previewed = this.previews.revisions.map(({ deploymentId }) => deploymentId);
+    for (const id of [...this.kept.ids, ...previewed]) this.folders.of(id).killAll();
     this.runners.forgetAll();
     this.folders.end();
     await this.launcher.end();
   }
 
   async removeImages(before: readonly Pick<StartedRevision, 'build' | 'image'>[]): Promise<void> {
-    const used = new Set(this.kept.revisions().map(({ build }) => build));
+    const used = new Set([...this.kept.revisions(), ...this.previews.revisions].map(({ build }) => build));
     for (const { build, image } of before) if (image && !used.has(build)) await this.containers.removeImage(image);
   }
 
   private async watchDisk(): Promise<void> {
-    const awake = new Map(this.runners.awake());
-    const folders = new Map([...awake.keys()].map((id) => [id, this.folders.of(id)]));
-    for (const { id, why } of await this.disk.look(folders)) void awake.get(id)?.expel(why);
+    const awake = this.runners.awake();
+    const folders = new Map(awake.map(([id]) => [id, this.folders.of(id)]));
+    for (const { id, why } of await this.disk.look(folders)) {
+      for (const [one, runner] of awake) if (one === id) void runner.expel(why);
+    }
   }
 
-  private async next(id: string, wanted?: StartedRevision): Promise<Runnable | undefined> {
-    const chosen = this.ended ? undefined : await this.choose(this.kept.revisions(id), wanted);
+  private async next(name: string, wanted?: StartedRevision): Promise<Runnable | undefined> {
+    const id = deploymentOf(name);
+    const preview = this.previews.named(name);
+    const revisions = name === id ? this.kept.revisions(id) : preview ? [preview] : [];
+    const chosen = this.ended || revisions.length === 0 ? undefined : await this.choose(revisions, wanted);
     if (!chosen) return undefined;
     if (!chosen.revision.image) await this.disk.requireRoom(id, this.folders.of(id));
     const program = await this.launcher.runnable(chosen);
+    if (preview) return program;
     const awake = awakeOf(program);
     if ((this.kept.get(id)?.awake ?? 0) !== awake) this.kept.change(id, { awake });
     return program;

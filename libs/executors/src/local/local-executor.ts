@@ -8,6 +8,7 @@ import {
   Executor,
   type Measures,
   type Placed,
+  type Previews,
   type RevisionAssignment,
   type RolloutSteps,
   type Step,
@@ -18,6 +19,7 @@ import type { ProgramLine } from '../port/line-level';
 import type { Chosen } from './app-launcher';
 import type { AppFolder, StartedRevision } from './isolation/app-folders.store';
 import { leastOf, megabytes, wantsToStayAwake } from './isolation/app-sizes';
+import { previewName } from './app-previews';
 import type { LocalApps } from './local-apps';
 import { NO_ENGINE } from './containers/containers.client';
 import {
@@ -29,6 +31,7 @@ import {
   type Wanted,
   withServer,
 } from './recipes/recipe';
+import { hasWorker } from './recipes/procfile';
 import { type Command, NoRecipe } from './recipes/source-tree';
 import { unpack } from './source-archive.store';
 
@@ -52,6 +55,9 @@ const OF_PODS = [
 ];
 const SLEEPS_ALL_THE_SAME =
   'It sleeps while nobody uses it, in spite of min_scale: other programs that never sleep have the places for them (LOCAL_AWAKE).';
+const SAME_BUILD =
+  'It has the build of a revision that runs or ran before, in which the LangGraph server for development keeps its threads: two of them would lose these.';
+const OLD_BUILD = 'An earlier version has built it with a worker that cannot be left out: change the source.';
 /** Variables that the server sets, for what it traces and for all. */
 const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_ENDPOINT', 'LANGSMITH_PROJECT', 'LANGSMITH_API_KEY'];
 const ALWAYS = ['PORT', 'LANGCHAIN_REVISION_ID'];
@@ -60,31 +66,82 @@ const ALWAYS = ['PORT', 'LANGCHAIN_REVISION_ID'];
 export class LocalExecutor extends Executor {
   readonly name = 'local';
   override readonly needsCommits = true;
+  override readonly previews: Previews = {
+    begin: (assignment, step) => this.beginPreview(assignment, step),
+    end: (deploymentId) => this.programs.endPreview(deploymentId),
+    revisionOf: (deploymentId) => this.programs.previews.get(deploymentId)?.revisionId,
+    pathOf: (deploymentId, revisionId) => this.programs.previews.pathOf(deploymentId, revisionId),
+  };
 
   constructor(readonly programs: LocalApps) {
     super();
   }
 
   rollOut(assignment: RevisionAssignment): RolloutSteps {
-    const { deploymentId, config, revision, commit } = assignment;
-    const { image_uri } = revision.source_revision_config;
-    if (isContainer(revision.source) && image_uri !== undefined) return this.rollOutImage(assignment, image_uri);
-    const { source_tarball_path, graph_config_path } = revision.source_revision_config;
-    const { install_command, build_command } = config;
-    const wanted = { install_command, build_command, graph_config_path };
-    const from = revision.source === 'codehost' ? { commit } : { source_tarball_path };
-    const build = buildName({ ...from, ...wanted });
+    const image_uri = imageOf(assignment);
+    if (image_uri !== undefined) return this.rollOutImage(assignment, image_uri);
+    const { build, wanted } = buildOf(assignment);
     return {
       build: (step) => this.build(assignment, build, wanted, step),
       deploy: async (step) => {
-        requireRunnable(assignment);
-        const folder = this.programs.folders.of(deploymentId);
-        const recipe = folder.recipe(build);
-        if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
+        const { folder, recipe } = this.built(assignment, build);
         const given = { traced: true, set: Object.keys(folder.environmentOf(build, recipe)) };
         await this.deploy(assignment, { build, recipe }, given, `Starts: ${recipe.start}`, step);
       },
     };
+  }
+
+  /** The folder of a deployment and the recipe of a build in it. @throws StepFailed */
+  private built(assignment: RevisionAssignment, build: string) {
+    requireRunnable(assignment);
+    const folder = this.programs.folders.of(assignment.deploymentId);
+    const recipe = folder.recipe(build);
+    if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
+    return { folder, recipe };
+  }
+
+  private async beginPreview(assignment: RevisionAssignment, step: Step): Promise<string> {
+    const { programs } = this;
+    const { deploymentId, tenantId, name, revision } = assignment;
+    const { revision_id: revisionId } = revision;
+    await programs.endPreview(deploymentId);
+    programs.previews.set(deploymentId, { revisionId });
+    try {
+      const program = await this.previewOf(assignment, step);
+      step.signal.throwIfAborted();
+      const started = { deploymentId, tenantId, name, revisionId, ...program, isPreview: true as const };
+      programs.previews.set(deploymentId, { revisionId, revision: started });
+      return programs.previews.pathOf(deploymentId, revisionId)!;
+    } catch (error) {
+      // What can succeed another time begins again.
+      if (!(error instanceof StepFailed)) await programs.endPreview(deploymentId);
+      throw error;
+    }
+  }
+
+  /** The program of a revision without what works beside its requests. @throws StepFailed */
+  private async previewOf(
+    assignment: RevisionAssignment,
+    step: Step,
+  ): Promise<Pick<StartedRevision, 'build' | 'recipe' | 'image'>> {
+    const { containers, limits, kept } = this.programs;
+    const reference = imageOf(assignment);
+    if (reference !== undefined) {
+      requireNoReferences(assignment.revision);
+      if (!(await containers.engine())) throw new StepFailed(NO_ENGINE);
+      const image = await containers.pull(reference, limits.disk, step);
+      return { build: image.id, recipe: CONTAINER, image };
+    }
+    const { build } = buildOf(assignment);
+    const { recipe } = this.built(assignment, build);
+    const { web, release, ...rest } = recipe;
+    if (recipe.langgraph && kept.revisions(assignment.deploymentId).some((one) => one.build === build)) {
+      throw new StepFailed(SAME_BUILD);
+    }
+    if (web === undefined && hasWorker(recipe.start)) throw new StepFailed(OLD_BUILD);
+    const left = [...(web === undefined ? [] : ['worker']), ...(release === undefined ? [] : ['release'])];
+    for (const type of left) await step.log('INFO', `The line "${type}:" of the Procfile is not run for it.`);
+    return { build, recipe: { ...rest, start: web ?? recipe.start } };
   }
 
   private readyAt(tenantId: string, id: string, name: string): string {
@@ -160,8 +217,9 @@ export class LocalExecutor extends Executor {
     return this.programs.runners.inspect(deploymentId);
   }
 
-  override lines(deploymentId: string): readonly ProgramLine[] {
-    return this.programs.runners.lines(deploymentId);
+  override lines(deploymentId: string, previewed?: string): readonly ProgramLine[] {
+    const name = previewed === undefined ? deploymentId : previewName(deploymentId, previewed);
+    return this.programs.runners.lines(name);
   }
 
   override measure(): Measures {
@@ -272,6 +330,20 @@ export class LocalExecutor extends Executor {
 /** Secrets that the commands of a build get. With NODE_ENV, npm would leave out packages that a build needs. */
 async function buildSecrets({ secrets }: Assignment): Promise<Record<string, string>> {
   return Object.fromEntries([...(await secrets())].filter(([name]) => name !== 'NODE_ENV'));
+}
+
+/** Image that a revision runs; undefined for one that is built. */
+function imageOf({ revision: { source, source_revision_config } }: RevisionAssignment): string | undefined {
+  return isContainer(source) ? source_revision_config.image_uri : undefined;
+}
+
+/** Name of the folder of a revision's build, and what makes it that. */
+function buildOf({ config, revision, commit }: RevisionAssignment): { build: string; wanted: Wanted } {
+  const { source_tarball_path, graph_config_path } = revision.source_revision_config;
+  const { install_command, build_command } = config;
+  const wanted = { install_command, build_command, graph_config_path };
+  const from = revision.source === 'codehost' ? { commit } : { source_tarball_path };
+  return { build: buildName({ ...from, ...wanted }), wanted };
 }
 
 /** Name of the folder that holds what a source becomes; the same for the same source and commands. */

@@ -86,6 +86,21 @@ export interface Upkeep {
   observe(assignment: RevisionAssignment, step: Step): Promise<Observation>;
 }
 
+/** Lets revisions that wait for the verdict of their gates answer beside the active ones, each at an address of its own. */
+export interface Previews {
+  /**
+   * Lets a revision answer from now on, in place of another one of its deployment, and returns the path of its address.
+   * It starts with the first request, has the secrets of `secretsOf`, and sleeps like other programs. @throws StepFailed
+   */
+  begin(assignment: RevisionAssignment, step: Step): Promise<string>;
+  /** Ends what answers for a deployment; nothing when nothing does. */
+  end(deploymentId: string): Promise<void>;
+  /** The revision that has begun, also one that could not; undefined when none has. */
+  revisionOf(deploymentId: string): string | undefined;
+  /** The path of the address of a revision; undefined when it does not answer. */
+  pathOf(deploymentId: string, revisionId: string): string | undefined;
+}
+
 /** Takes what a command writes; the command waits until the promise resolves, which never rejects. */
 export type TakeOutput = (stream: 'stdout' | 'stderr', text: string) => Promise<unknown>;
 
@@ -145,8 +160,13 @@ export abstract class Executor {
    * use is then known from `upkeep`, if at all.
    */
   measure?(): Measures;
-  /** The last lines that the program of a deployment wrote, the oldest first. Absent when others run it. */
-  lines?(deploymentId: string): readonly ProgramLine[];
+  /**
+   * The last lines that the program of a deployment wrote, or that of a held revision of it, the oldest first. Absent
+   * when others run programs.
+   */
+  lines?(deploymentId: string, previewed?: string): readonly ProgramLine[];
+  /** Absent when it cannot let held revisions answer: PREVIEWING names those that can. */
+  readonly previews?: Previews;
 }
 
 /** The place where revisions run does not answer; trying again later may help. */

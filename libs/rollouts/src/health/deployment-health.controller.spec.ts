@@ -47,7 +47,7 @@ it('says plainly that nothing is run where revisions are only recorded', async (
       executor: 'record',
       next_executor: 'record',
       active_revision_id: revision,
-      latest_revision: { id: revision, status: 'DEPLOYED', reason: null },
+      latest_revision: { id: revision, status: 'DEPLOYED', reason: null, preview: null },
     },
   });
 });
@@ -111,7 +111,7 @@ it('tells what a revision waits for', async () => {
   const second = await service.revision(id);
   const { latest_revision } = (await service.health(id)).json;
   const reason = `It waits until revision ${first} has ended.`;
-  expect(latest_revision).toEqual({ id: second, status: 'QUEUED', reason });
+  expect(latest_revision).toEqual({ id: second, status: 'QUEUED', reason, preview: null });
   await service.interrupt(id, second);
   expect((await service.health(id)).json.latest_revision.reason).toBe('It was interrupted.');
 });

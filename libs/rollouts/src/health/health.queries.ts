@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { TimeLimit } from '@fairlead/schema';
 import { Executor, ExecutorUnreachable, StepFailed } from '@fairlead/executors';
 import { controlFailure, type Host } from '../rollout/host';
-import type { Deployed } from '../rollout/target';
+import { type Deployed, previewed } from '../rollout/target';
 import { RolloutReports } from '../rollout/rollout-reports.service';
 import type { DeploymentHealth } from './health.schema';
 import { unknown, verdictOn, verdictUnseen } from './verdict';
@@ -34,7 +34,12 @@ export class HealthQueries {
       next_executor: this.executor.name,
       active_revision_id,
       latest_revision:
-        id === null || status === null ? null : { id, status, reason: await this.reason(target, id, status, host) },
+        id === null || status === null
+          ? null
+          : {
+              ...{ id, status, reason: await this.reason(target, id, status, host) },
+              preview: this.previewOf(target, id),
+            },
     };
   }
 
@@ -67,6 +72,11 @@ export class HealthQueries {
     } finally {
       limit.end();
     }
+  }
+
+  private previewOf(target: Deployed, revisionId: string): string | null {
+    if (previewed(target)?.revision_id !== revisionId) return null;
+    return this.executor.previews?.pathOf(target.id, revisionId) ?? null;
   }
 
   /** Why the latest revision has failed, or what it waits for. */

@@ -37,6 +37,10 @@ export const health = object('DeploymentHealth', {
         id: note(uuid(), 'Identifier of the revision.'),
         status: note(str(), 'Its status, as the revision itself tells it.'),
         reason: note(nullable(str()), 'Why it has failed, or what it waits for; null when there is nothing to say.'),
+        preview: note(
+          nullable(str()),
+          'Path of the address at which it answers while its gates hold it; null when it does not.',
+        ),
       }),
     ),
     'The newest revision; null before there is one.',

@@ -54,6 +54,10 @@ export const programLogQuery = object({
   ...members,
   offset: note(optional(place), OFFSET),
   level: note(level, 'Only lines of this level and of those above it.'),
+  revision_id: note(
+    optional(uuid()),
+    'Lines of the program of this revision, which answers at an address of its own while its gates hold it; absent: those of the active revision.',
+  ),
   wait: note(
     optional(int({ ge: 0, le: 60 }), 0),
     'Longest time to wait for a line, in seconds, while there is none. With `order` `asc` only.',

@@ -5,7 +5,10 @@ import type { programLogQuery } from './log.schema';
 export type ProgramLogQuery = Infer<typeof programLogQuery>;
 
 /** A page of lines that are given with the oldest first. */
-export function pageOf(lines: readonly ProgramLine[], { order, limit, offset, ...wanted }: ProgramLogQuery) {
+export function pageOf(
+  lines: readonly ProgramLine[],
+  { order, limit, offset, ...wanted }: Omit<ProgramLogQuery, 'revision_id'>,
+) {
   const fits = fitting(wanted);
   const [place, isRising] = [offset === undefined ? undefined : Number(offset), order === 'asc'];
   // Ids are consecutive, so that the index of the line with the offset is known.

@@ -38,7 +38,7 @@ export class ProgramLogs implements OnModuleDestroy {
    */
   async page(tenantId: string, deploymentId: string, query: ProgramLogQuery, isGone: () => boolean) {
     await this.reports.owned(tenantId, deploymentId);
-    const page = pageOf(this.linesOf(deploymentId), query);
+    const page = pageOf(this.linesOf(deploymentId, query), query);
     if (page.logs.length > 0 || query.wait === 0 || query.order === 'desc') return page;
     const leave = this.enter(tenantId);
     try {
@@ -52,7 +52,7 @@ export class ProgramLogs implements OnModuleDestroy {
     const end = performance.now() + query.wait * 1000;
     let { offset } = query;
     for (;;) {
-      const lines = this.linesOf(deploymentId);
+      const lines = this.linesOf(deploymentId, query);
       const page = pageOf(lines, { ...query, offset });
       const left = end - performance.now();
       if (page.logs.length > 0 || left <= 0 || this.stopping.signal.aborted || isGone()) return page;
@@ -62,8 +62,8 @@ export class ProgramLogs implements OnModuleDestroy {
     }
   }
 
-  private linesOf(deploymentId: string) {
-    return this.executor.lines?.(deploymentId) ?? [];
+  private linesOf(deploymentId: string, { revision_id }: ProgramLogQuery) {
+    return this.executor.lines?.(deploymentId, revision_id) ?? [];
   }
 
   /** Counts a request that waits. @throws TooManyRequests */

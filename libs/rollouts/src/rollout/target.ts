@@ -5,6 +5,7 @@ import {
   type DeploymentPatchedMessage,
   hasEnded,
   NO_TURNS,
+  previewOf,
   type RevisionActivatedMessage,
   type RevisionCreatedMessage,
   type RevisionHeldMessage,
@@ -186,6 +187,17 @@ export function runningOf({ specs, running }: Deployed): RevisionSpec | undefine
 /** The newest revision that waits. */
 export function newestOf({ specs, queued }: Deployed): RevisionSpec | undefined {
   return specs.get(queued.at(-1)?.id ?? '');
+}
+
+/** The revision that is held and is to answer at an address of its own; undefined when there is none. */
+export function previewed({ specs, held, deleting, removed }: Deployed): RevisionSpec | undefined {
+  const spec = specs.get(held?.id ?? '');
+  return deleting || removed || !previewOf(spec?.gates) ? undefined : spec;
+}
+
+/** The secrets that it has there. */
+export function previewSecrets({ gates, secrets }: RevisionSpec): readonly SealedSecret[] {
+  return previewOf(gates)?.secrets ? secrets : [];
 }
 
 /** The member that should say what a revision runs and does not; undefined when it does. */

@@ -1,6 +1,6 @@
 import type { RevisionSpec } from '@fairlead/contracts';
 import { controlFailure, type Host } from '../rollout/host';
-import { newestOf, runningOf, type Target } from '../rollout/target';
+import { newestOf, previewed, runningOf, type Target } from '../rollout/target';
 
 /** The next piece of work for one deployment. */
 export type Task =
@@ -13,6 +13,10 @@ export type Task =
   /** Ask for a waiting revision to be the running one. */
   | { readonly kind: 'ask'; readonly revision: RevisionSpec }
   | { readonly kind: 'roll out'; readonly revision: RevisionSpec }
+  /** Let a held revision answer at an address of its own. */
+  | { readonly kind: 'preview'; readonly revision: RevisionSpec }
+  /** Let what answered there end. */
+  | { readonly kind: 'end preview' }
   /** Let the active revision run again in place of one that was not deployed. */
   | { readonly kind: 'restore'; readonly broken: RevisionSpec }
   /** Apply sizes that were changed without a revision. */
@@ -34,14 +38,30 @@ export interface Kept {
   readonly mayRun: boolean;
 }
 
+/** The held revision of a deployment that its executor lets answer. */
+export interface Answering {
+  /** Id of the revision; absent when there is none. */
+  readonly revisionId?: string;
+}
+
 /** An executor without upkeep sees to nothing. */
 export const NONE: Kept = { isActive: false, mayRun: false };
 
-/** The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps. */
-export function nextTask(target: Target, host: Host, { broken, kept, isActive, mayRun }: Kept = NONE): Task {
+/**
+ * The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps.
+ * `answering` is absent when the executor cannot let held revisions answer.
+ */
+export function nextTask(
+  target: Target,
+  host: Host,
+  { broken, kept, isActive, mayRun }: Kept = NONE,
+  answering?: Answering,
+): Task {
   if (!target || target.removed) return NOTHING;
   const { status, sized = 0, controlled = 0 } = host;
   if (target.deleting) return status === 'REMOVED' ? NOTHING : { kind: 'remove' };
+  const held = answering && previewed(target);
+  if (answering?.revisionId !== undefined && answering.revisionId !== held?.revision_id) return { kind: 'end preview' };
   const [running, newest] = [runningOf(target), newestOf(target)];
   const { control } = target;
   if (!running && control && control.version > controlled) return { kind: 'control', version: control.version };
@@ -53,6 +73,7 @@ export function nextTask(target: Target, host: Host, { broken, kept, isActive, m
   if (running) return { kind: 'roll out', revision: running };
   if (newest) return { kind: 'ask', revision: newest };
   if (broken) return { kind: 'restore', broken };
+  if (held && answering?.revisionId === undefined) return { kind: 'preview', revision: held };
   // Nobody looks at what is stopped: it is READY when its executor can be reached.
   if (target.stopped) return isReady || isUndone || kept ? NOTHING : { kind: 'prepare', mayRun: false };
   if (kept) return { kind: 'observe', kept };

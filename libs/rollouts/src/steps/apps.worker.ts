@@ -15,7 +15,7 @@ import {
   type Tracing,
 } from '@fairlead/executors';
 import { noteTakenBack } from '../rollout/host';
-import { activeOf } from '../rollout/target';
+import { activeOf, type Deployed, previewed, previewSecrets } from '../rollout/target';
 
 const LIMITED: Readonly<Record<Controller, string>> = {
   cpu: 'the processor time',
@@ -115,12 +115,13 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  private async tracing({ deploymentId, tenantId, name }: StartedRevision): ReturnType<Tracing> {
+  private async tracing({ deploymentId, tenantId, name, revisionId, isPreview }: StartedRevision): ReturnType<Tracing> {
     const address = this.address();
     const { keys } = this;
     if (!address || !keys) return undefined;
     const { state } = await this.reports.target(deploymentId);
-    const project = state?.project ?? name;
+    // Runs of a held revision are not those of the deployment.
+    const project = [state?.project ?? name, ...(isPreview ? [revisionId] : [])].join('@');
     const issue = () => {
       const key = keys.issue({ keyId: deploymentId, tenantId, project });
       return { key, revoke: () => keys.revoke(key) };
@@ -144,24 +145,36 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const deploymentId = revisions[0]?.deploymentId ?? '';
     const { state, version } = await this.reports.target(deploymentId);
     if (!state || state.deleting) return undefined;
+    if (revisions[0]!.isPreview) return this.chooseHeld(revisions[0]!, state, version);
     const { active_revision_id, executor, running } = state;
     const revision = wanted ?? revisions.find(({ revisionId }) => revisionId === active_revision_id);
     // What was started last runs as soon as its rollout has ended.
     const isLate = !wanted && running !== null && running.id === revisions[0]?.revisionId;
     const spec = state.specs.get(revision?.revisionId ?? '');
     if (!revision || !spec || executor !== 'local' || isLate) return undefined;
-    const { secrets } = spec;
     // As they are now: a change of sizes alone makes no revision.
     const sizes = activeOf(state)?.resource_spec ?? null;
-    if (secrets.length === 0) return { revision, secrets: new Map(), sizes };
+    return { revision, secrets: await this.opened(state, version, spec.secrets), sizes };
+  }
+
+  /** A held revision with the secrets that its gates give it; undefined once it is held no more, or may not answer. */
+  private async chooseHeld(revision: StartedRevision, state: Deployed, version: number): ReturnType<ChooseRevision> {
+    const spec = previewed(state);
+    if (spec?.revision_id !== revision.revisionId || state.stopped) return undefined;
+    const secrets = await this.opened(state, version, previewSecrets(spec));
+    return { revision, secrets, sizes: spec.resource_spec ?? null };
+  }
+
+  private async opened(state: Deployed, version: number, sealed: Deployed['secrets']): Promise<Map<string, string>> {
+    if (sealed.length === 0) return new Map();
     await this.reports.sayRead(
       state,
       version,
-      secrets.map(({ name }) => name),
+      sealed.map(({ name }) => name),
     );
-    const opened = secrets.map(
-      async ({ name, sealed }) => [name, await this.vault.open(state.tenantId, deploymentId, name, sealed)] as const,
+    const opened = sealed.map(
+      async ({ name, sealed }) => [name, await this.vault.open(state.tenantId, state.id, name, sealed)] as const,
     );
-    return { revision, secrets: new Map(await Promise.all(opened)), sizes };
+    return new Map(await Promise.all(opened));
   }
 }

@@ -17,7 +17,7 @@ import { hasFinished, holdBack, pause, resolveCommit, type Rollout, startAttempt
 import { partlyRecorded } from '../rollout/rollout.errors';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
 import { RolloutsOptions } from './rollouts.options';
-import { type Deployed, lackingArtefact } from '../rollout/target';
+import { type Deployed, lackingArtefact, previewSecrets } from '../rollout/target';
 
 /** Time limit for resolving a commit (ms). */
 const RESOLVE_MS = 90_000;
@@ -58,6 +58,39 @@ export class RolloutAttempts {
     const failed = status === 'BUILDING' || status === 'AWAITING_BUILD' ? 'BUILD_FAILED' : 'DEPLOY_FAILED';
     const said = { deployment_id: target.id, revision_id, reason: this.limitPassed() };
     await this.reports.say(target, { ...said, status: failed });
+  }
+
+  /**
+   * Lets a held revision answer at an address of its own, for which it needs no place of a rollout. Its log says where, or
+   * why not. @throws ExecutorUnreachable
+   */
+  async preview(seen: Seen, revision: RevisionSpec, { signal, waits }: Hold): Promise<void> {
+    const { target } = seen;
+    const log = this.logs.open(target, revision.revision_id);
+    try {
+      const { commit } = await this.reports.rollout(revision.revision_id);
+      const assignment = {
+        ...(await this.assignment(seen, previewSecrets(revision), log)),
+        ...{ revision, commit: revision.source_revision_config.repo_commit_sha ?? commit },
+        source: async () => undefined,
+      };
+      const path = await withTimeLimit(this.options.timeLimit, [signal], (late) =>
+        this.executor.previews!.begin(assignment, log.step('deploy', late, waits)),
+      );
+      await log.write('deploy', 'INFO', `It answers at ${path}/ while it waits.`);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isOfRecord(error) || error instanceof ExecutorUnreachable) throw error;
+      const why = log.safe(messageOf(error));
+      await log.write('deploy', 'ERROR', `It does not answer at an address of its own while it waits: ${why}`);
+    } finally {
+      await log.flush();
+    }
+  }
+
+  /** Ends what answered for a revision that is held no more. */
+  async endPreview({ target }: Seen): Promise<void> {
+    await this.executor.previews!.end(target.id);
   }
 
   /** Takes everything away. @throws ExecutorUnreachable, also for what may succeed another time */

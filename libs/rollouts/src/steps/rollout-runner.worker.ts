@@ -1,7 +1,7 @@
 import { type Lease, QueueWorker, Workspaces } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
-import { nextTask, type Task } from './agenda';
-import { ExecutorUnreachable, recorded } from '@fairlead/executors';
+import { type Answering, nextTask, type Task } from './agenda';
+import { Executor, ExecutorUnreachable, recorded } from '@fairlead/executors';
 import { type Hold, RolloutAttempts } from './rollout-attempts.service';
 import { RolloutQueue } from './rollout-queue.store';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
@@ -26,6 +26,7 @@ export class RolloutRunner extends QueueWorker {
     private readonly upkeep: UpkeepService,
     private readonly workspaces: Workspaces,
     private readonly options: RolloutsOptions,
+    private readonly executor: Executor,
   ) {
     super(rollouts, new Logger('Rollouts'), options.concurrency);
   }
@@ -104,15 +105,21 @@ export class RolloutRunner extends QueueWorker {
    * done to what runs, it is read.
    */
   private async taskOf({ item }: Lease, target: Target, said?: typeof READY): Promise<{ task: Task; host: Host }> {
+    const answering = this.answering(item.id);
     if (item.failures === 0) {
       const host = { ...(await this.reports.knownHost(item.id)), ...said };
-      const task = nextTask(target, host);
+      const task = nextTask(target, host, undefined, answering);
       if (task.kind === 'roll out' || task.kind === 'ask') return { task, host };
       if (task.kind === 'nothing' && !this.upkeep.isPossible) return { task, host };
     }
     const kept = target ? await this.upkeep.kept(target) : undefined;
     const host = await this.reports.host(item.id);
-    return { task: nextTask(target, { ...host, ...said }, kept), host };
+    return { task: nextTask(target, { ...host, ...said }, kept, answering), host };
+  }
+
+  private answering(deploymentId: string): Answering | undefined {
+    const { previews } = this.executor;
+    return previews && { revisionId: previews.revisionOf(deploymentId) };
   }
 
   /**
@@ -121,7 +128,8 @@ export class RolloutRunner extends QueueWorker {
    */
   private async nextOf(deploymentId: string, noted: bigint): Promise<Task> {
     const { state } = await this.reports.knownTarget(deploymentId, noted);
-    return nextTask(state, { ...(await this.reports.knownHost(deploymentId)), ...READY });
+    const host = { ...(await this.reports.knownHost(deploymentId)), ...READY };
+    return nextTask(state, host, undefined, this.executor.previews && {});
   }
 
   /** Frees the place of a rollout that only waits, unless there are too many of them. */
@@ -141,6 +149,8 @@ export class RolloutRunner extends QueueWorker {
       if (task.kind === 'prepare') await this.attempts.prepare(seen, task.mayRun, hold);
       if (task.kind === 'control') await this.upkeep.control(seen, hold);
       if (task.kind === 'remove') await this.attempts.remove(seen, hold);
+      if (task.kind === 'preview') await this.attempts.preview(seen, task.revision, hold);
+      if (task.kind === 'end preview') await this.attempts.endPreview(seen);
       if (task.kind === 'restore') await this.upkeep.restore(seen, task.broken, hold);
       if (task.kind === 'resize') await this.upkeep.resize(seen, hold);
       if (task.kind === 'observe') await this.upkeep.observe(seen, task.kept, hold);
@@ -163,7 +173,7 @@ export class RolloutRunner extends QueueWorker {
 type Next = 'prepared' | 'more' | 'later' | 'nothing';
 
 const AFTER: Readonly<Record<string, Next>> = {
-  ...{ prepare: 'prepared', control: 'more', restore: 'more', resize: 'more' },
+  ...{ prepare: 'prepared', control: 'more', restore: 'more', resize: 'more', preview: 'more', 'end preview': 'more' },
   observe: 'later',
 };
 const READY = { status: 'READY' } as const;
@@ -173,7 +183,11 @@ class WorkspaceRests extends Error {}
 
 /** True when a task is still the one to do: preparing goes on until the deployment is to be removed. */
 function same(task: Task, now: Task): boolean {
-  if (['restore', 'resize', 'observe'].includes(task.kind)) return now.kind === 'nothing';
+  if (task.kind === 'end preview') return true;
+  if (task.kind === 'preview') {
+    return now.kind === 'preview' && now.revision.revision_id === task.revision.revision_id;
+  }
+  if (['restore', 'resize', 'observe'].includes(task.kind)) return ['nothing', 'preview'].includes(now.kind);
   if (task.kind === 'control') return now.kind === 'control' && now.version === task.version;
   if (task.kind === 'roll out') {
     return now.kind === 'roll out' && now.revision.revision_id === task.revision.revision_id;

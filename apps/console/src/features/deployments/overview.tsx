@@ -105,7 +105,9 @@ function HealthSection({ deployment, revisions }: Shown) {
             <Reason text={withNames(reason, revisions)} />
           </p>
         )}
-        {latest?.status === 'AWAITING_DEPLOY' && <HeldVerdict deployment={deployment} revision={latest.id} />}
+        {latest?.status === 'AWAITING_DEPLOY' && (
+          <HeldVerdict deployment={deployment} revision={latest.id} preview={latest.preview} />
+        )}
         {failed && <FirstErrors choice={failed} />}
         {processes.length > 0 && (
           <List

@@ -4,7 +4,7 @@ import { answered, api, ApiError, type Schemas } from '../../api/client';
 import { Action } from '../../ui/action';
 import { lateDialog } from '../../ui/late';
 import { List } from '../../ui/list';
-import { Text } from '../../ui/parts';
+import { Copy, Text } from '../../ui/parts';
 import { useWorkspace } from './data';
 import css from './deployments.module.css';
 import type { Deployment } from './words';
@@ -17,7 +17,15 @@ type Criterion = Schemas['GateCriterion'];
 const AGAIN_MS = 5000;
 
 /** The verdict of the gates that hold a revision, and the way past them; nothing while none holds it. */
-export function HeldVerdict({ deployment, revision }: { deployment: Deployment; revision: string }) {
+export function HeldVerdict({
+  deployment,
+  revision,
+  preview,
+}: {
+  deployment: Deployment;
+  revision: string;
+  preview: string | null;
+}) {
   const [isOverriding, setOverriding] = useState(false);
   const w = useWorkspace();
   const path = { deployment_id: deployment.id, revision_id: revision };
@@ -42,6 +50,15 @@ export function HeldVerdict({ deployment, revision }: { deployment: Deployment; 
           Deploy it anyway …
         </Action>
       </p>
+      {preview && (
+        <p className={css.inline}>
+          <span>It answers, with a key, at</span>
+          <Text>{preview}</Text>
+          <Copy kind="quiet" text={new URL(preview, location.origin).href}>
+            Copy
+          </Copy>
+        </p>
+      )}
       <ul>
         {data.reasons.map((reason) => (
           <li key={reason}>

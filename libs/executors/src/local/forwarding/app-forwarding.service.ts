@@ -6,6 +6,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppSockets } from './app-sockets.client';
 import { type Kind, pathOf, reachedAt, responseHeaders } from './app-headers.client';
 import { forward } from './app-requests.client';
+import { previewName } from '../app-previews';
+import type { StartedRevision } from '../isolation/app-folders.store';
 import { LocalApps } from '../local-apps';
 import { AppUnavailable } from '../running/app-runner';
 import { connectTo } from '../running/readiness.client';
@@ -30,8 +32,31 @@ export class AppForwarding {
     kind: Kind,
   ): Promise<void> {
     this.refuseIdleCron(request, id);
-    const begins = this.count(id, reply);
-    const { entered, socket } = await this.reach(id).catch((error: unknown) => {
+    await this.forward(request, reply, { id, name: id, tenantId }, kind, this.count(id, reply));
+  }
+
+  /**
+   * The same for the program of a held revision: no requests of its deployment are counted, and no cron runs.
+   * @throws Unavailable, Conflict
+   */
+  async passPreview(request: FastifyRequest, reply: FastifyReply, revision: StartedRevision): Promise<void> {
+    const { deploymentId: id, tenantId, revisionId } = revision;
+    if (isCron(request)) throw new Conflict('A revision that is held runs no crons.');
+    if (this.apps.kept.get(id)?.stopped) {
+      throw new Unavailable(1, 'The deployment does not answer: It was stopped.');
+    }
+    const name = previewName(id, revisionId);
+    await this.forward(request, reply, { id, name, tenantId }, 'api', () => undefined);
+  }
+
+  private async forward(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, name, tenantId }: { readonly id: string; readonly name: string; readonly tenantId: string },
+    kind: Kind,
+    begins: () => void,
+  ): Promise<void> {
+    const { entered, socket } = await this.reach(name).catch((error: unknown) => {
       const isKnown = error instanceof AppUnavailable;
       throw isKnown ? new Unavailable(1, `The deployment does not answer: ${error.message}`) : error;
     });
@@ -63,14 +88,8 @@ export class AppForwarding {
   }
 
   /** A LangGraph server keeps the times of its crons, and would sleep through them. @throws Conflict */
-  private refuseIdleCron({ method, url }: FastifyRequest, id: string): void {
-    if (
-      method !== 'POST' ||
-      !CRONS.test(pathOf(url)) ||
-      this.apps.kept.isAlwaysOn(id) ||
-      !this.apps.kept.mayHaveCrons(id)
-    )
-      return;
+  private refuseIdleCron(request: FastifyRequest, id: string): void {
+    if (!isCron(request) || this.apps.kept.isAlwaysOn(id) || !this.apps.kept.mayHaveCrons(id)) return;
     throw new Conflict(
       'A cron would not run while the deployment sleeps. Set min_scale to 1 in the resource_spec of the deployment and restart it, so that it never sleeps.',
     );
@@ -87,6 +106,10 @@ export class AppForwarding {
       tried.add(entered.port);
     }
   }
+}
+
+function isCron({ method, url }: FastifyRequest): boolean {
+  return method === 'POST' && CRONS.test(pathOf(url));
 }
 
 interface Passing {

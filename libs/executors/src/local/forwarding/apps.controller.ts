@@ -54,9 +54,12 @@ export class AppsController {
 
   async pass(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { app: named } = request.params as { app: string };
-    const id = this.apps.kept.find(request.actor.tenantId, named);
-    if (id === undefined) throw new NotFound(await this.notFound(request.actor.tenantId, named));
-    await this.forwarding.pass(request, reply, { id, tenantId: request.actor.tenantId }, 'api');
+    const { tenantId } = request.actor;
+    const preview = this.apps.previews.find(tenantId, named);
+    if (preview) return this.forwarding.passPreview(request, reply, preview);
+    const id = this.apps.kept.find(tenantId, named);
+    if (id === undefined) throw new NotFound(await this.notFound(tenantId, named));
+    await this.forwarding.pass(request, reply, { id, tenantId }, 'api');
   }
 
   /** Why no program answers at an address: there is none, it has never run, or it gets the address when it is deployed. */

@@ -34,6 +34,8 @@ export interface StartedRevision {
   readonly build: string;
   readonly recipe: Recipe;
   readonly image?: ContainerImage;
+  /** Present for a revision that is held, which has data of its own. */
+  readonly isPreview?: true;
 }
 
 /**
@@ -107,6 +109,11 @@ export class AppFolders {
       if (kept) found.set(id, kept);
     }
     return found;
+  }
+
+  /** The held revisions that earlier processes of the server have let answer. */
+  previews(): StartedRevision[] {
+    return this.ids().flatMap((id) => this.of(id).preview() ?? []);
   }
 
   of(id: string): AppFolder {
@@ -196,11 +203,12 @@ export class AppFolder {
   }
 
   /** PATH for the commands of a build and for its program: programs that the build has installed come first. */
-  environmentOf(name: string, recipe: Recipe): Record<string, string> {
+  environmentOf(name: string, recipe: Recipe, isPreview = false): Record<string, string> {
     const environment = this.environment();
     const build = this.build(name);
     return {
       ...environment,
+      ...(isPreview && { DATA_DIR: join(this.path, 'preview') }),
       PATH: [...programFolders(recipe, build, environment.HOME!), environment.PATH].join(':'),
       ...(recipe.venv && { VIRTUAL_ENV: join(build, recipe.folder, '.venv') }),
     };
@@ -234,6 +242,20 @@ export class AppFolder {
     writeWhole(join(this.path, 'app.json'), JSON.stringify(app));
   }
 
+  preview(): StartedRevision | undefined {
+    return readJson(join(this.path, 'preview.json')) as StartedRevision | undefined;
+  }
+
+  keepPreview(revision: StartedRevision): void {
+    writeWhole(join(this.path, 'preview.json'), JSON.stringify(revision));
+  }
+
+  /** Forgets the held revision and removes its data. */
+  async endPreview(): Promise<void> {
+    rmSync(join(this.path, 'preview.json'), { force: true });
+    await this.clear('preview');
+  }
+
   async prune(used: readonly string[]): Promise<void> {
     const folder = join(this.path, 'builds');
     const names = readdirSync(folder).filter((name) => !name.endsWith('.json') && !used.includes(name));
@@ -244,10 +266,10 @@ export class AppFolder {
   }
 
   /**
-   * Points the state of a build at the deployment's own or at an empty folder, which `proof` is: the program then finds
-   * it at `at`, a path in its build.
+   * Points the state of a build at the deployment's own, at that of its held revision, or at an empty folder, which
+   * `proof` is: the program then finds it at `at`, a path in its build.
    */
-  async useState(at: string, which: 'state' | 'proof'): Promise<void> {
+  async useState(at: string, which: 'state' | 'preview' | 'proof'): Promise<void> {
     const target = join(this.path, which);
     if ((await readlink(at).catch(() => undefined)) !== target) {
       await this.run('rm', ['-rf', '--', at]);
@@ -256,7 +278,7 @@ export class AppFolder {
     if (which === 'proof') await this.clear('proof');
   }
 
-  async clear(name: 'proof' | 'tmp' | 'shm'): Promise<void> {
+  async clear(name: 'proof' | 'preview' | 'tmp' | 'shm'): Promise<void> {
     await this.run('find', [join(this.path, name), '-mindepth', '1', '-delete']);
   }
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { quotedAlways as quoted } from '../recipes/source-tree';
 
 /** Folders of a deployment that its commands write; beside them are those of its builds. */
-export const OWN_FOLDERS = ['data', 'state', 'proof', 'tmp', 'shm', 'home'];
+export const OWN_FOLDERS = ['data', 'state', 'proof', 'preview', 'tmp', 'shm', 'home'];
 export const SHORT_LIVED = ['/tmp', '/var/tmp'];
 export const SHARED_MEMORY = '/dev/shm';
 const QUEUES = '/dev/mqueue';

@@ -12,11 +12,17 @@ export function readProcfile(text: string): ReadonlyMap<string, string> {
 }
 
 const PAUSE = 5;
+const WORKER = '( while :; do ';
 
 /** A command that runs a worker beside the program, with which it ends; a worker that ends is started again. */
 export function withWorker(web: string, worker: string | undefined): string {
   if (worker === undefined) return web;
   const run = `env -u PORT /bin/sh -c ${quotedAlways(worker)}`;
   const said = `The worker ended with exit code $?, and is started again in ${PAUSE} s.`;
-  return `( while :; do ${run}; echo "${said}" >&2; sleep ${PAUSE}; done ) &\n${web}`;
+  return `${WORKER}${run}; echo "${said}" >&2; sleep ${PAUSE}; done ) &\n${web}`;
+}
+
+/** True for a command that runs a worker beside the program. */
+export function hasWorker(start: string): boolean {
+  return start.startsWith(WORKER);
 }

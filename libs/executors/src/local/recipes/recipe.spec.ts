@@ -1,6 +1,6 @@
 import { type BuildPlan, planOf, programFolders, type Wanted, withServer } from './recipe';
 import { serverFor } from './langgraph-server';
-import { readProcfile } from './procfile';
+import { hasWorker, readProcfile } from './procfile';
 import { isMember } from './workspace';
 
 type Files = Readonly<Record<string, string | object>>;
@@ -365,8 +365,10 @@ describe('a Procfile', () => {
     const { recipe, warnings } = await plan({ Procfile, 'package.json': {} });
     expect(recipe).toMatchObject({
       release: './migrate',
+      web: 'node a.js',
       start: expect.stringMatching(/^\( while .*\) &\nnode a\.js$/s),
     });
+    expect(hasWorker(recipe.start)).toBe(true);
     expect(warnings).toEqual([expect.stringContaining('The line "clock:" of the Procfile is not run')]);
   });
 });

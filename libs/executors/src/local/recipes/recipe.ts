@@ -11,6 +11,8 @@ export interface Recipe {
   /** Folder of the source in which all commands run, '.' for its root. */
   readonly folder: string;
   readonly start: string;
+  /** The part of `start` that answers requests, when a worker is started beside it; absent in builds of before. */
+  readonly web?: string;
   readonly release?: string;
   /** Folders of programs that were installed for the build, as a shell writes them. */
   readonly programs?: readonly string[];
@@ -121,7 +123,11 @@ async function webPlan(tree: SourceTree, wanted: Wanted, folder: string): Promis
   }
   const plan = assembled(
     { node, python, wanted, ofImages: [] },
-    { folder, start: withWorker(start, worker), ...(release !== undefined && { release }), langgraph: false },
+    {
+      ...{ folder, start: withWorker(start, worker), langgraph: false },
+      ...(worker !== undefined && { web: start }),
+      ...(release !== undefined && { release }),
+    },
   );
   const others = [...lines.keys()].filter((type) => !['web', 'worker', 'release'].includes(type));
   const ignored = others.map(

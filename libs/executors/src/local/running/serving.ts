@@ -146,7 +146,7 @@ async function startAtPort(
   logs: AppLogs,
   most: number,
   signal: AbortSignal,
-  state: 'state' | 'proof' = 'state',
+  state: 'state' | 'preview' | 'proof' = revision.isPreview ? 'preview' : 'state',
 ): Promise<Serving> {
   const { recipe } = revision;
   const cwd = join(folder.build(revision.build), recipe.folder);
