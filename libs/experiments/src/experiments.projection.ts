@@ -14,6 +14,7 @@ import {
   EXPERIMENTS_VIEW,
   type ExperimentUploaded,
   type Expressions,
+  type FeedbackAdded,
   type FeedbackAwaited,
   type FeedbackConfigEvent,
   insertRow,
@@ -59,7 +60,16 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
     const running: Sessions = new Map();
     const stored: Sessions = new Map();
     const counts = new TraceCounts();
+    const given: Recorded<FeedbackAdded>[] = [];
+    const storeGiven = () => applyFeedbackAdded(given.splice(0), tx);
     for (const event of events as Handled[]) {
+      if (event.type === 'FeedbackAdded') {
+        given.push(event);
+        fedBack.set(idOf(event.stream), await workspaceOf(tx, event, 'sessions'));
+        continue;
+      }
+      if (event.type === 'RunsReceived' && event.data.batch) continue;
+      await storeGiven();
       if (event.stream.startsWith('tenant-')) {
         if ((event as Recorded).type === 'TenantRemoved') await applyTenantRemoved(event, tx);
         continue;
@@ -75,7 +85,6 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
         continue;
       }
       if (event.type === 'RunsReceived') {
-        if (event.data.batch) continue;
         const tenant = await workspaceOf(tx, event, 'sessions');
         for (const session of await applyRunsReceived(event, tenant, tx, counts)) running.set(session, tenant);
         continue;
@@ -88,6 +97,7 @@ export const experimentsView = (above: ReadonlyMap<string, Handler> = new Map())
       if (event.type === 'RunsPersisted') stored.set(session, tenant);
       if (isFedBack) fedBack.set(session, tenant);
     }
+    await storeGiven();
     for (const [session, tenant] of new Map([...stored, ...running]))
       if (await settleFeedback(tx, tenant, session)) fedBack.set(session, tenant);
     for (const [session, tenant] of running) await refreshRunStats(tx, tenant, session, counts);
@@ -106,13 +116,13 @@ async function lockAwaited(events: readonly Recorded[], tx: PoolClient): Promise
     await tx.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCKS.awaitedFeedback, workspace]);
 }
 
-const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackAdded', 'FeedbackChanged', 'FeedbackDeleted']);
+const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackChanged', 'FeedbackDeleted']);
 
 function wasFedBackMeanwhile({ type, version }: Event): boolean {
   return type === 'RunsPersisted' && version > 2;
 }
 
-async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClient): Promise<void> {
+async function apply(event: Exclude<Event, Recorded<RunsReceived | FeedbackAdded>>, tx: PoolClient): Promise<void> {
   const update = (table: 'datasets' | 'sessions', changes: Row, expressions?: Expressions) =>
     updateRow(tx, table, event, changes, expressions).then(() => undefined);
   switch (event.type) {
@@ -145,8 +155,6 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
       return update('sessions', sessionChanges(event.data), { metadata: metadataIn });
     case 'RunsPersisted':
       return applyRunsPersisted(event, tx);
-    case 'FeedbackAdded':
-      return applyFeedbackAdded(event, tx);
     case 'FeedbackChanged':
     case 'FeedbackDeleted':
       return applyFeedbackChange(event, tx);

@@ -36,6 +36,8 @@ interface Outcome {
 /** Largest number of events, and of characters of their data, in one commit. A larger append is committed alone. */
 const COMMIT_EVENTS = 1000;
 const COMMIT_CHARACTERS = 4_000_000;
+/** Expected version of an append that fits any. */
+const ANY = -1;
 /** Time for which an append is repeated, with the same ids, after its connection broke (ms). */
 const RETRY_MS = 5000;
 /** Longest pause between repetitions (ms). It is short, because all appends of the process wait. */
@@ -71,7 +73,7 @@ export class AppendQueue {
     texts: AppendTexts,
   ): Promise<Appended> {
     return new Promise((resolve, reject) => {
-      const expected = expectedVersion === 'any' ? -1 : expectedVersion;
+      const expected = expectedVersion === 'any' ? ANY : expectedVersion;
       const identified = events.map((event) => ({ ...event, id: event.id ?? newId() }));
       this.queue.push({ stream, expected, events: identified, metadata, texts, resolve, reject });
       if (!this.sending) void outsideRequest(() => this.send());
@@ -90,11 +92,13 @@ export class AppendQueue {
   }
 
   /**
-   * Returns the appends for one commit: the oldest ones, at most one of each stream. The others stay in order for the
-   * next.
+   * Returns the appends for one commit: the oldest ones. The others stay in order for the next. An append to a stream of
+   * which there is one already is among them when it is at any version, and repeats no event of them.
    */
   private next(): Waiting[] {
     const streams = new Set<string>();
+    const passedOver = new Set<string>();
+    const ids = new Set<string>();
     const chosen: Waiting[] = [];
     const left: Waiting[] = [];
     let events = 0;
@@ -102,14 +106,18 @@ export class AppendQueue {
     for (const waiting of this.queue) {
       const more = waiting.texts.data.reduce((sum, text) => sum + text.length, 0);
       const isSmall = events + waiting.events.length <= COMMIT_EVENTS && characters + more <= COMMIT_CHARACTERS;
-      if ((events === 0 || isSmall) && !streams.has(waiting.stream)) {
+      const isFirst = !streams.has(waiting.stream) || waiting.expected === ANY;
+      const isNext = isFirst && !passedOver.has(waiting.stream);
+      if ((events === 0 || isSmall) && isNext && !waiting.events.some(({ id }) => ids.has(id))) {
         chosen.push(waiting);
+        streams.add(waiting.stream);
+        for (const { id } of waiting.events) ids.add(id);
         events += waiting.events.length;
         characters += more;
       } else {
         left.push(waiting);
+        passedOver.add(waiting.stream);
       }
-      streams.add(waiting.stream);
     }
     this.queue = left;
     return chosen;

@@ -1,4 +1,5 @@
 import { testDatabase, until } from '@fairlead/postgres/testing';
+import { v4 as uuid } from 'uuid';
 import { eventingMigrations, PostgresEventStore, type Recorded } from '..';
 import { storeContract } from '../testing';
 
@@ -28,6 +29,29 @@ it('sends appends that wait together in few commits, each judged by its own vers
   );
   expect(rows[0]).toMatchObject({ events: rows[0].last });
   expect(rows[0].commits).toBeLessThan(60);
+});
+
+it('sends appends at any version of one stream in few commits, in their order', async () => {
+  const note = (n: number, id = uuid()) => store.append('busy-0', 'any', [{ id, type: 'Noted', data: { n } }], {});
+  const again = uuid();
+  const first = store.append('busy-0', 0, [{ type: 'Noted', data: { n: 0 } }], {});
+  const appends = Array.from({ length: 300 }, (_, n) => note(n + 1, n === 7 ? again : undefined));
+  const late = store.append('busy-0', 9, [{ type: 'Noted', data: { n: -1 } }], {});
+  const repeated = note(8, again);
+  const last = note(301);
+  await expect(late).rejects.toMatchObject({ expected: 9 });
+  expect((await first).version).toBe(1);
+  expect((await Promise.all(appends)).map(({ version }) => version)).toEqual(
+    Array.from({ length: 300 }, (_, n) => n + 2),
+  );
+  expect((await repeated).version).toBe(9);
+  const events = await store.read('busy-0');
+  expect(events.map(({ data }) => (data as { n: number }).n)).toEqual(Array.from({ length: 302 }, (_, n) => n));
+  expect(events.at(-1)).toMatchObject(await last);
+  const { rows } = await database.pool.query(
+    `select count(distinct xmin::text)::int as commits from events where stream = 'busy-0'`,
+  );
+  expect(rows[0].commits).toBeLessThan(10);
 });
 
 it('lets an event that cannot be stored fail alone', async () => {

@@ -106,10 +106,9 @@ export class LiveRuns implements Projection {
         `set local synchronous_commit = off; set local statement_timeout = 0;
          select pg_advisory_xact_lock_shared(${LOCKS.awaitedFeedback}, hashtext(${tx.escapeLiteral(tenant)}))`,
       );
-      const there = await tx.query('select 1 from sessions where id = $1 and tenant_id = $2 for update', [
-        session,
-        tenant,
-      ]);
+      // It keeps the session from being deleted, and lets others change it until its statistics are stored.
+      const text = 'select 1 from sessions where id = $1 and tenant_id = $2 for key share';
+      const there = await tx.query(text, [session, tenant]);
       if (there.rowCount === 0) return false;
       const sessions = new Set([session]);
       const runs = mergedRuns(changes);

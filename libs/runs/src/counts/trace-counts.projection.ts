@@ -52,8 +52,9 @@ const OF_RUNS = `
 /** SQL: contributions of runs that counted until their parent or root, one of `$3`, said what it used. */
 const BELOW = `
   select u.id, true as says, ${CONTRIBUTION} from (
-    select id from runs where tenant_id = $1 and parent_run_id = any($3::uuid[])
-    union select id from runs where tenant_id = $1 and trace_id = any($3::uuid[])) as below
+    select distinct below.id from unnest($3::uuid[]) as above (id) cross join lateral (
+      select id from runs where tenant_id = $1 and parent_run_id = above.id
+      union select id from runs where tenant_id = $1 and trace_id = above.id) as below) as below
     join runs u on u.tenant_id = $1 and u.id = below.id cross join (select true as counted) k
   where u.id <> all($2::uuid[]) and ${says('u')}
     and exists (select from runs p where p.tenant_id = $1 and p.id in (u.parent_run_id, u.trace_id)

@@ -1,4 +1,5 @@
 import { until } from '@fairlead/postgres/testing';
+import { Client } from 'pg';
 import { v4 as newId } from 'uuid';
 import { type Answer, type Reading, startReading } from '@fairlead/experiments/testing';
 
@@ -49,6 +50,24 @@ describe('Feedback among the parts of a request', () => {
     });
     expect((await session('with feedback')).feedback_stats).toMatchObject({ correct: { n: 1, avg: 1 } });
     expect((await reading.get(`/runs/${sent.id}`)).json.feedback_stats).toMatchObject({ correct: { n: 1 } });
+  });
+
+  it('takes few statements and commits, however much of it there is', async () => {
+    const sent = run({ session_name: 'much feedback' });
+    const parts = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, () => [`feedback.${newId()}`, feedbackOn(sent)]));
+    await multipart({ ...post(sent), ...parts(1) });
+    const { id } = await session('much feedback');
+    const statements = jest.spyOn(Client.prototype, 'query');
+    expect((await multipart(parts(400))).status).toBe(202);
+    expect((await session('much feedback')).feedback_stats).toMatchObject({ correct: { n: 401 } });
+    expect(statements.mock.calls.length).toBeLessThan(200);
+    statements.mockRestore();
+    const { rows } = await reading.pool.query(
+      `select count(distinct xmin::text)::int as commits from feedback where session_id = $1`,
+      [id],
+    );
+    expect(rows[0].commits).toBeLessThan(20);
   });
 
   it('goes to a run that is known, and to a session', async () => {

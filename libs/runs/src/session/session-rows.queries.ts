@@ -36,9 +36,13 @@ export async function deleteLeftRuns(tx: PoolClient, tenant: string | null, ids:
   return (await deleteLeft(tx, 'runs', 'id', tenant, ids)) > 0;
 }
 
-/** As `deleteLeftRuns`, of one feedback. */
-export async function deleteLeftFeedback(tx: PoolClient, tenant: string | null, id: string): Promise<boolean> {
-  return (await deleteLeft(tx, 'feedback', 'id', tenant, [id])) > 0;
+/** As `deleteLeftRuns`, of feedback. */
+export async function deleteLeftFeedback(
+  tx: PoolClient,
+  tenant: string | null,
+  ids: readonly string[],
+): Promise<boolean> {
+  return (await deleteLeft(tx, 'feedback', 'id', tenant, ids)) > 0;
 }
 
 async function deleteLeft(
