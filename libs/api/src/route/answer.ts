@@ -21,12 +21,15 @@ interface Answer {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /**
- * SQLSTATEs of a server or a transaction that cannot go on right now: no room, a session that waited too long, objects in
+ * SQLSTATEs of a server or a transaction that cannot go on right now: no room, a server that only reads, a transaction
+ * that failed or waited too long, a prepared statement that is gone, a key that a newer version has replaced, objects in
  * another state, a disk that fails, a catalogue that another process changes at the same moment.
  */
-const OF_SERVER = /^(?:53...|25P0[34]|55006|58...|XX000)$/;
-/** Codes of an operating system that is out of memory, room or files, and of an allocation that it refused. */
-const OUT_OF = /^(?:ENOMEM|ENOSPC|EMFILE|ENFILE|EAGAIN|ERR_MEMORY_ALLOCATION_FAILED)$/;
+const OF_SERVER = /^(?:53...|25006|25P0[234]|26000|42P10|55006|58...|XX000)$/;
+/** Message of a prepared statement on a table that has changed; the connection prepares it anew. */
+const CHANGED = /cached plan must not change result type/;
+/** Codes of an operating system that is out of memory, room, files or threads, and of an allocation that it refused. */
+const OUT_OF = /^(?:ENOMEM|ENOSPC|EMFILE|ENFILE|EAGAIN|Z_MEM_ERROR|ERR_(?:MEMORY_ALLOCATION|WORKER_INIT)_FAILED)$/;
 
 /**
  * Returns the answer to any thrown value: errors that define one, errors of the framework and the database, and 500 for
@@ -55,7 +58,8 @@ function fromDatabase(error: unknown): Answer | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = errorCode(error);
   const ofSocket = 'syscall' in error && /^(?:connect|read|write)$/.test(String(error.syscall));
-  if (ofSocket || isConnectionLost(error) || OF_SERVER.test(code) || OUT_OF.test(code) || isOutOfMemory(error)) {
+  const ofServer = isConnectionLost(error) || OF_SERVER.test(code) || CHANGED.test(error.message);
+  if (ofSocket || ofServer || OUT_OF.test(code) || isOutOfMemory(error)) {
     return { problem: new Unavailable(), log: 'error' };
   }
   if (code === '57014' || /query read timeout/i.test(error.message)) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { blocksOf, BLOCK_BYTES, frameOf } from '@fairlead/blobs';
+import { Unavailable } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import type { RunChange } from '../run/run-change';
 import type { RunBatch } from '../session/experiment';
@@ -33,7 +34,10 @@ export function* runsOf(content: Buffer): Generator<RunChange> {
 export class RunBatches {
   constructor(private readonly pool: Pool) {}
 
-  /** Keeps a batch for as long as its session is there, if an event names it. Keeping it again changes nothing. */
+  /**
+   * Keeps a batch for as long as its session is there, if an event names it. Keeping it again changes nothing.
+   * @throws Unavailable while it is removed again and again
+   */
   async keep(tenant: string, session: string, content: Buffer): Promise<Pick<RunBatch, 'sha256' | 'bytes'>> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const bytes = content.length;
@@ -52,7 +56,7 @@ export class RunBatches {
       );
       if (again.rowCount === 1) return { sha256, bytes };
     }
-    throw new Error(`The batch ${sha256} of session ${session} is removed again and again.`);
+    throw new Unavailable();
   }
 
   /** Returns the contents of batches that are there, by their SHA-256. */
