@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { transaction } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { ofSession } from '../common/sql';
@@ -16,7 +17,7 @@ type Ordered = keyof typeof ORDERED;
 /** Rows of each table that are deleted in the transaction of the session itself. */
 const MOST_WITH_IT = 1000;
 /** Rows that one transaction deletes at first, at least and at most, and the time that it should take (ms). */
-const PIECE = { first: 1000, least: 50, most: 20_000, ms: 100 };
+const PIECE = { first: 500, least: 50, most: 20_000, ms: 25 };
 const START = { time: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
 
 interface Place {
@@ -60,7 +61,8 @@ async function deleteLeft(
 }
 
 /**
- * Deletes what is left of a session that is gone, in short transactions. It can be ended at any time, and begun anew.
+ * Deletes what is left of a session that is gone, in short transactions, for half of the time at most: others read and
+ * write meanwhile. It can be ended at any time, and begun anew.
  * @throws the reason of `signal`
  */
 export async function deleteRows(pool: Pool, tenant: string, session: string, signal?: AbortSignal): Promise<void> {
@@ -82,6 +84,7 @@ export async function deleteRows(pool: Pool, tenant: string, session: string, si
       after = piece.last ?? from;
       const took = Math.max(performance.now() - start, 1);
       size = Math.round(Math.min(Math.max((size * PIECE.ms) / took, size / 2, PIECE.least), size * 2, PIECE.most));
+      await delay(took);
     }
   }
 }
