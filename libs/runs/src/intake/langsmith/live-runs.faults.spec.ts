@@ -51,55 +51,67 @@ afterAll(async () => {
   await reading.stop();
 });
 
-/** A request that makes a session, with a run of 1 MB. */
-function request() {
-  const [id, session_name] = [newId(), `session ${newId()}`];
-  const run = { id, name: 'one', session_name, inputs: { text: 'é'.repeat(500_000) } };
-  return { id, session_name, send: (): Promise<Answer> => reading.post('/runs', run) };
+/** A request that makes a session, with a run of 1 MB, or with an attachment and a feedback of the run as well. */
+function request(kind: 'run' | 'multipart') {
+  const [id, feedback, session_name] = [newId(), newId(), `session ${newId()}`];
+  const run = { id, name: 'one', session_name, inputs: { text: 'é'.repeat(kind === 'run' ? 500_000 : 10) } };
+  const send = (): Promise<Answer> => {
+    if (kind === 'run') return reading.post('/runs', run);
+    const form = new FormData();
+    form.append(`post.${id}`, JSON.stringify(run));
+    form.append(`feedback.${feedback}`, JSON.stringify({ trace_id: id, key: 'correct', score: 1 }));
+    form.append(`attachment.${id}.notes`, new Blob(['some notes'], { type: 'text/plain' }));
+    return reading.post('/runs/multipart', form);
+  };
+  return { id, session_name, send };
 }
 
 /** Repeats a request until it is answered, and sees that everything is stored once. */
-async function storedOnce({ id, session_name, send }: ReturnType<typeof request>) {
+async function storedOnce(kind: 'run' | 'multipart', { id, session_name, send }: ReturnType<typeof request>) {
   let answer = await send();
   for (let n = 0; n < 20 && answer.status === 503; n++) answer = await send();
   expect(answer).toMatchObject({ status: 202, text: '{}' });
   const [session] = (await reading.get(`/sessions?name=${encodeURIComponent(session_name)}`)).json;
   expect(session).toMatchObject({ run_count: 1 });
   expect((await reading.get(`/runs/${id}`)).json).toMatchObject({ id, session_id: session.id });
+  const feedback = (await reading.get(`/feedback?run=${id}`)).json;
+  expect(feedback).toHaveLength(kind === 'run' ? 0 : 1);
 }
 
 /** Sends a request while a statement fails once; returns its status. */
-async function failed(text: string, error: () => Error): Promise<number> {
-  const own = request();
+async function failed(kind: 'run' | 'multipart', text: string, error: () => Error): Promise<number> {
+  const own = request(kind);
   failing = { text, error };
   const { status, headers, text: body } = await own.send();
   failing = undefined;
   const answer = `${status} ${body} where ${text} ended with ${JSON.stringify(error())}`;
   expect(answer).toMatch(/^(?:202|503|504) /);
   if (status >= 500) expect(headers['retry-after']).toMatch(/^\d+$/);
-  await storedOnce(own);
+  await storedOnce(kind, own);
   return status;
 }
 
-async function statementsOf(): Promise<string[]> {
-  await request().send();
+async function statementsOf(kind: 'run' | 'multipart'): Promise<string[]> {
+  await request(kind).send();
   seen = new Set();
-  expect((await request().send()).status).toBe(202);
+  expect((await request(kind).send()).status).toBe(202);
   return [...seen];
 }
 
-it('A database that fails in the middle of a request has it sent again, whichever statement fails', async () => {
-  const statements = await statementsOf();
-  expect(statements.length).toBeGreaterThan(5);
-  const statuses: number[] = [];
-  for (const [nth, text] of statements.entries()) {
-    const [, error] = ALL[nth % ALL.length]!;
-    statuses.push(await failed(text, error));
-  }
-  expect(statuses.filter((status) => status >= 500).length).toBeGreaterThan(3);
+describe.each(['run', 'multipart'] as const)('A database that fails in the middle of a request (%s)', (kind) => {
+  it('has it sent again, whichever statement fails', async () => {
+    const statements = await statementsOf(kind);
+    expect(statements.length).toBeGreaterThan(5);
+    const statuses: number[] = [];
+    for (const [nth, text] of statements.entries()) {
+      const [, error] = ALL[nth % ALL.length]!;
+      statuses.push(await failed(kind, text, error));
+    }
+    expect(statuses.filter((status) => status >= 500).length).toBeGreaterThan(3);
+  });
 });
 
 it.each(ALL)('A database that fails with %s has the request sent again', async (_, error) => {
-  const text = [...(await statementsOf())].find((own) => own.includes('insert into run_batches'))!;
-  expect(await failed(text, error)).toBeGreaterThanOrEqual(503);
+  const text = [...(await statementsOf('run'))].find((own) => own.includes('insert into run_batches'))!;
+  expect(await failed('run', text, error)).toBeGreaterThanOrEqual(503);
 });
