@@ -26,6 +26,7 @@ let failing: { readonly text: string; readonly error: () => Error } | undefined;
 
 beforeAll(async () => {
   reading = await startReading();
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the connection below
   const query = Client.prototype.query as (this: Client, ...given: unknown[]) => unknown;
   jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...given: unknown[]) {
     const [asked] = given;
@@ -39,7 +40,7 @@ beforeAll(async () => {
     const answer = given.at(-1);
     if (typeof answer !== 'function') return Promise.reject(error) as never;
     setImmediate(() => (answer as (error: Error) => void)(error));
-    return undefined as never;
+    return undefined;
   });
 });
 beforeEach(() => {
