@@ -179,6 +179,6 @@ export class SealTrees1764500001000 extends Migration {
 }
 
 /** Lets one call append to a stream several times: many events of one session would else need a commit each. */
-export class AppendsOfOneStream1764900083000 extends Migration {
+export class AppendsOfOneStream1764900084000 extends Migration {
   readonly statements = [sql('append_events')];
 }
