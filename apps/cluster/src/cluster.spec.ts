@@ -35,6 +35,15 @@ function request(path: string, method = 'GET', body?: object): Promise<Response>
   });
 }
 
+/** Reads as clients do: a read that would not show what was written yet is answered 503, and asked again. */
+async function read(path: string): Promise<Response> {
+  for (;;) {
+    const answer = await request(path);
+    if (answer.status !== 503) return answer;
+    await answer.arrayBuffer();
+  }
+}
+
 const deployment = (name: string) => ({
   name,
   source: 'external_container',
@@ -71,8 +80,8 @@ it('shows every client what it has written, whichever process answers', async ()
       const name = `own ${number}, ${round}`;
       const made = await request('/v2/deployments', 'POST', deployment(name));
       const { id } = (await made.json()) as { id: string };
-      const one = await request(`/v2/deployments/${id}`);
-      const list = await request(`/v2/deployments?name_contains=${encodeURIComponent(name)}`);
+      const one = await read(`/v2/deployments/${id}`);
+      const list = await read(`/v2/deployments?name_contains=${encodeURIComponent(name)}`);
       const listed = (await list.json()) as { resources: { id: string }[] };
       if (made.status !== 201 || one.status !== 200 || !listed.resources.some((found) => found.id === id))
         missing.push(`${name}: ${made.status} ${one.status} ${JSON.stringify(listed)}`);
