@@ -87,8 +87,11 @@ it('a pull request says why a revision was refused, and mentions nobody', async 
   const lines = body.split('\n');
   expect(lines.filter((line) => /^\s*(`|~|\/|<)/.test(line))).toEqual([]);
   expect(lines.join('\n')).not.toMatch(/@\w|<\w|#\d|https:\/\/evil|\]\(https:\/\/(?!fairlead\.example\/)/);
-  const { json: reports } = await ask('GET', `/v1/integrations/${integration.id}/reports`);
-  expect(reports.resources).toMatchObject([
+  const { resources: reports } = await until(
+    async () => (await ask('GET', `/v1/integrations/${integration.id}/reports`)).json,
+    ({ resources: [report] }) => report?.status !== 'waiting',
+  );
+  expect(reports).toMatchObject([
     { revision_id: revision, standing: 'refused', status: 'sent', reason: null, pulls: [7] },
   ]);
 });
