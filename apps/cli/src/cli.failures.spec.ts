@@ -329,6 +329,23 @@ describe('Waiting for a rollout', () => {
     expect([code, err]).toEqual([7, expect.stringContaining(`Revision ${REVISION} is held by its gates: g: Too few`)]);
   });
 
+  it('waits on while gates hold the revision when their verdict is waited for', async () => {
+    rollout('AWAITING_DEPLOY');
+    let looks = 0;
+    const { answer } = double;
+    double.answer = (request, response) => {
+      const { url = '' } = request;
+      const isOver = url.includes(`/revisions/${REVISION}/wait`) && ++looks > 2;
+      if (isOver) json(response, 200, { id: REVISION, status: 'DEPLOYED' });
+      else answer(request, response);
+    };
+    expect(await cli.run(['deployments', 'wait', ID, '--verdict'])).toMatchObject({
+      code: 0,
+      err: `Revision ${REVISION}: AWAITING_DEPLOY\nRevision ${REVISION}: DEPLOYED\n`,
+    });
+    expect(looks).toBe(3);
+  });
+
   it('is told as it was last seen when the service no longer answers', async () => {
     rollout('DEPLOYING');
     const { answer } = double;

@@ -15,6 +15,8 @@ export const PATIENCE_MS = 600_000;
 const HOLD_S = 25;
 /** Milliseconds by which an answer has to be early to say something. */
 const EARLY_MS = 500;
+/** Milliseconds between two looks for a verdict, before which no request is held back. */
+const VERDICT_MS = 1000;
 const ENDED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED'];
 
 export function hasEnded(status: string): boolean {
@@ -28,15 +30,16 @@ export function addWait(group: Command): void {
       'wait until a revision is deployed (exit code 0), has failed (1), is held by its gates (7), or --timeout is over (3; 600 seconds)',
     )
     .argument('<deployment>', 'id or name')
-    .option('--revision <id>', 'which one (default: the latest)');
+    .option('--revision <id>', 'which one (default: the latest)')
+    .option('--verdict', 'wait on while gates hold it, until there is a verdict');
   examples(wait, 'deployments wait support-agent --timeout 120');
   reaches(wait, 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/wait');
-  does<{ revision?: string }>(wait, async (context, [name], options) => {
+  does<{ revision?: string; verdict?: true }>(wait, async (context, [name], options) => {
     const named = options.revision === undefined ? undefined : revisionId(options.revision);
     const { id, latest_revision_id } = await findDeployment(context.api, name!);
     const wanted = named ?? latest_revision_id;
     if (wanted === null) throw new Usage(`${name} has no revision to wait for.`);
-    const revision = await waitForRollout(context, id, wanted);
+    const revision = await waitForRollout(context, id, wanted, options);
     if (context.out.json) context.out.text(JSON.stringify(revision));
     else await noteEnd(context, id, revision);
     return exitCodeOf(revision.status);
@@ -55,15 +58,24 @@ async function noteEnd({ api, out }: Context, deploymentId: string, { id, status
   if (active_revision_id === id && executor === 'record') out.note(`Deployed by ${RECORDED}.`);
 }
 
-/** Waits until a revision has ended and tells how it goes. @throws Failure when that takes too long */
-export async function waitForRollout(context: Context, deploymentId: string, id: string): Promise<Revision> {
-  return context.out.waiting(`Revision ${id}`, (tell) => rolledOut(context, deploymentId, id, tell));
+/**
+ * Waits until a revision has ended and tells how it goes.
+ * @throws Failure when that takes too long, and when gates hold it unless their `verdict` is waited for
+ */
+export async function waitForRollout(
+  context: Context,
+  deploymentId: string,
+  id: string,
+  { verdict = false }: { readonly verdict?: boolean } = {},
+): Promise<Revision> {
+  return context.out.waiting(`Revision ${id}`, (tell) => rolledOut(context, deploymentId, id, verdict, tell));
 }
 
 async function rolledOut(
   context: Context,
   deploymentId: string,
   id: string,
+  verdict: boolean,
   tell: (label: string) => void,
 ): Promise<Revision> {
   const { api, out } = context;
@@ -88,9 +100,10 @@ async function rolledOut(
     if (hasEnded(status)) return revision;
     // A request that was to be held back and was not says that gates hold the revision.
     const isEarly = hold > 0 && Date.now() - asked < hold * 1000 - EARLY_MS;
-    if (isEarly && status === 'AWAITING_DEPLOY') await checkHeld(api, path);
-    if (Date.now() >= deadline) throw late();
-    if (isEarly) await pause(EARLY_MS);
+    const isOver = Date.now() >= deadline;
+    if (isEarly && status === 'AWAITING_DEPLOY' && (!verdict || isOver)) await checkHeld(api, path);
+    if (isOver) throw late();
+    if (isEarly) await pause(verdict ? VERDICT_MS : EARLY_MS);
   }
 }
 
