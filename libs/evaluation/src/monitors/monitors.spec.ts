@@ -201,7 +201,7 @@ describe('Looks', () => {
     const store = service.app.get(EventStore);
     const looks = new MonitorLooks(service.pool);
     const commands = new MonitorCommands(store, service.app.get(Quotas));
-    const given = [service.app.get(SessionCommands), service.pool] as const;
+    const given = [service.app.get(SessionCommands), store, service.pool] as const;
     const other = new MonitorsWorker(looks, commands, ...given);
     other.onApplicationBootstrap();
     const ids = await Promise.all(Array.from({ length: 6 }, () => create(project)));

@@ -1,4 +1,4 @@
-import { faultOf, type Lease, QueueWorker, type WorkItem } from '@fairlead/eventing';
+import { EventStore, faultOf, type Lease, QueueWorker, streamName, type WorkItem } from '@fairlead/eventing';
 import { hasProject, SessionCommands } from '@fairlead/runs';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -11,6 +11,8 @@ const CONCURRENCY = 2;
 /** Looks in a window, and the shortest and longest time between two (ms). */
 const [IN_WINDOW, SHORTEST_MS, LONGEST_MS] = [30, 10_000, 300_000];
 const FIRST_PAUSE_MS = 5000;
+/** Events among which a deletion is looked for that no table shows yet. */
+const LAST_EVENTS = 20;
 
 /** Looks at the monitors that are due, and notes which of them have another state. */
 @Injectable()
@@ -19,6 +21,7 @@ export class MonitorsWorker extends QueueWorker {
     private readonly looks: MonitorLooks,
     private readonly commands: MonitorCommands,
     private readonly sessions: SessionCommands,
+    private readonly store: EventStore,
     private readonly pool: Pool,
   ) {
     super(looks, new Logger('Monitors'), CONCURRENCY);
@@ -45,7 +48,10 @@ export class MonitorsWorker extends QueueWorker {
 
   /** Returns whether the project was deleted, as the log says: a table may be behind. */
   private async isOver({ tenant_id, project_id }: Monitor): Promise<boolean> {
-    if (await hasProject(this.pool, { tenantId: tenant_id, id: project_id })) return false;
+    if (await hasProject(this.pool, { tenantId: tenant_id, id: project_id })) {
+      const last = await this.store.latest(streamName('experiment', project_id), LAST_EVENTS);
+      return last.some(({ type }) => type === 'SessionDeleted');
+    }
     return (await this.sessions.stateOf(project_id))?.removed ?? false;
   }
 
