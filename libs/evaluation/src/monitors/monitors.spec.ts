@@ -64,7 +64,9 @@ async function look(id: string, expected: object) {
     service.app.get(MonitorLooks).wake();
     const now = await find(id);
     const isSo = Object.entries(expected).every(([name, value]) => now[name] === value);
-    return isSo ? (now as Shown) : undefined;
+    // What a look has found is stored after the event of the state.
+    const isStored = now.last_look !== null && (now.last_look.problem !== null) === (now.state === 'failing');
+    return isSo && isStored ? (now as Shown) : undefined;
   });
 }
 
