@@ -35,12 +35,13 @@ function request(path: string, method = 'GET', body?: object): Promise<Response>
   });
 }
 
-/** Reads as clients do: a read that would not show what was written yet is answered 503, and asked again. */
+/** Reads as clients do: what does not show yet what was written is answered 503, and asked again when that says so. */
 async function read(path: string): Promise<Response> {
   for (;;) {
     const answer = await request(path);
     if (answer.status !== 503) return answer;
     await answer.arrayBuffer();
+    await delay(Number(answer.headers.get('retry-after')) * 1000);
   }
 }
 

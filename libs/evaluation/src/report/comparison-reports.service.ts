@@ -44,8 +44,8 @@ export class ComparisonReports {
       const worse = slices.filter(({ slice }) => slice.verdict === 'worse');
       return worse.slice(0, WORST_SLICES).map(({ slice }) => slice);
     } catch (error) {
-      // Slices of so many rows are compared by the members that somebody names.
-      if (error instanceof BadRequest) return [];
+      // Slices of so many rows are compared by the members that somebody names; the report says that they were not.
+      if (error instanceof BadRequest) return undefined;
       throw error;
     }
   }

@@ -87,6 +87,11 @@ it('tells what was found, where it got worse, the worst rows, and a table', () =
   ]);
 });
 
+it('says that slices were not compared', () => {
+  expect(report(comparison, { ...about, slices: undefined })).toContain('\nThe slices were not compared.\n');
+  expect(report(comparison, { ...about, slices: [] })).not.toContain('not compared');
+});
+
 it('leaves out what there is none of', () => {
   const { experiments, keys } = comparison;
   const [score] = keys;

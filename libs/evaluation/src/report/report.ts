@@ -33,8 +33,8 @@ interface About {
   readonly date: string;
   /** Rows, the worst first: those that got no worse are left out. */
   readonly worst: readonly ReportedRow[];
-  /** Slices in which a candidate is clearly worse, the worst first. */
-  readonly slices: readonly ReportedSlice[];
+  /** Slices in which a candidate is clearly worse, the worst first; undefined when they could not be compared. */
+  readonly slices: readonly ReportedSlice[] | undefined;
 }
 
 /** Slices that a report names. */
@@ -59,7 +59,7 @@ export function report(comparison: Reported, { dataset, link, date, worst, slice
     const gap = uncompared(compared, baseline, id);
     return `- **${escaped(name)}**: ${escaped(headline(keys, id, categories))}${gap === undefined ? '' : `; ${escaped(gap)}`}`;
   });
-  const lost = slices.slice(0, WORST_SLICES).map((slice) => {
+  const lost = (slices ?? []).slice(0, WORST_SLICES).map((slice) => {
     const of = others.length > 1 ? `, ${middle(names.get(slice.experiment) ?? slice.experiment, 40)}` : '';
     const told = `${sliceChange(slice)} (${sliceMeans(slice)}, ${whole(slice.rows)} rows${of})`;
     return `- ${escaped(middle(sliceName(slice), 80))}: ${escaped(told)}`;
@@ -77,6 +77,7 @@ export function report(comparison: Reported, { dataset, link, date, worst, slice
       .concat(`${whole(rows)} rows`)
       .join(' · '),
     ...['', ...found, ''],
+    ...(slices === undefined ? ['The slices were not compared.', ''] : []),
     ...(lost.length > 0 ? ['Slices that got clearly worse:', '', ...lost, ''] : []),
     ...(worse.length > 0 ? ['Worst rows, as a share of the range of the score:', '', ...worse, ''] : []),
     markdown(names, keys, categories),

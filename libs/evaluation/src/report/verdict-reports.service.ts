@@ -26,10 +26,13 @@ export class VerdictReportsService extends VerdictReports {
     const { state } = await load(this.store, judgementsModel, streamName('gate', about.revision_id));
     const last = state.last?.deployment_id === about.deployment_id ? state.last : undefined;
     const reports: string[] = [];
-    for (const request of last ? compared(about, last.experiments) : []) {
+    const requests = last ? compared(about, last.experiments) : [];
+    for (const request of requests.slice(0, MOST_COMPARISONS)) {
       const link = about.console === undefined ? undefined : comparisonLink(about.console, request);
       reports.push(await this.compare(tenantId, request, link));
     }
+    const left = requests.length - reports.length;
+    if (left > 0) reports.push(`Comparisons for ${left} more gates are in Fairlead.`);
     return verdictMarkdown(about, last, reports);
   }
 
@@ -46,7 +49,7 @@ export class VerdictReportsService extends VerdictReports {
 
 /** For each gate with a baseline, the newest experiments that counted. */
 function compared({ gates }: VerdictAbout, experiments: readonly CountedExperiment[]): ComparisonRequest[] {
-  const requests = gates.flatMap(({ name, dataset_id: datasetId }): ComparisonRequest[] => {
+  return gates.flatMap(({ name, dataset_id: datasetId }): ComparisonRequest[] => {
     const of = (wanted: CountedExperiment['role']) =>
       experiments.filter(({ gate, role }) => gate === name && role === wanted).map(({ id }) => id);
     // The newest come first.
@@ -55,5 +58,4 @@ function compared({ gates }: VerdictAbout, experiments: readonly CountedExperime
     if (baseline === undefined || candidates.length === 0) return [];
     return [{ datasetId, baseline, experiments: candidates, lowerIsBetter: [], higherIsBetter: [] }];
   });
-  return requests.slice(0, MOST_COMPARISONS);
 }

@@ -106,8 +106,8 @@ export class AppendQueue {
     for (const waiting of this.queue) {
       const more = waiting.texts.data.reduce((sum, text) => sum + text.length, 0);
       const isSmall = events + waiting.events.length <= COMMIT_EVENTS && characters + more <= COMMIT_CHARACTERS;
-      const isFirst = !streams.has(waiting.stream) || waiting.expected === ANY;
-      const isNext = isFirst && !passedOver.has(waiting.stream);
+      const mayFollow = !streams.has(waiting.stream) || waiting.expected === ANY;
+      const isNext = mayFollow && !passedOver.has(waiting.stream);
       if ((events === 0 || isSmall) && isNext && !waiting.events.some(({ id }) => ids.has(id))) {
         chosen.push(waiting);
         streams.add(waiting.stream);

@@ -84,7 +84,7 @@ export async function deleteRows(pool: Pool, tenant: string, session: string, si
       after = piece.last ?? from;
       const took = Math.max(performance.now() - start, 1);
       size = Math.round(Math.min(Math.max((size * PIECE.ms) / took, size / 2, PIECE.least), size * 2, PIECE.most));
-      await delay(took);
+      await delay(took, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 }

@@ -146,7 +146,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
       link: window.location.href,
       date: new Date().toISOString().slice(0, 10),
       worst: await worst(),
-      slices: found?.slices.filter(({ verdict }) => verdict === 'worse') ?? [],
+      slices: found?.slices.filter(({ verdict }) => verdict === 'worse'),
     });
   };
   const worse = focus && candidate && `${candidate.id}:worse:${focus.key}`;
