@@ -30,8 +30,8 @@ const ROOM_MS = 50;
 const STATES = ['RUNNING', 'UNRESPONSIVE', 'STARTING', 'CRASH_LOOPING', 'FAILED'];
 
 /**
- * The runners of all deployments, by id, and of their held revisions, by `previewName`: they share the places for processes, and
- * those that nobody uses make room.
+ * The runners of all deployments, by id, and of their held revisions, by `previewName`: they share the places for
+ * processes, and those that nobody uses make room.
  */
 export class AppRunners {
   readonly logged: AllLogs;

@@ -13,6 +13,8 @@ import { CreateDialog, Kinds, RemoveDialog, type Values } from './parts';
 type Monitor = Schemas['Monitor'];
 
 const LOOK_MS = 10_000;
+/** Monitors of the list, and projects to choose from. */
+const [MOST, MOST_PROJECTS] = [100, 50];
 const STATES: Readonly<Record<Monitor['state'], [Tone, string]>> = {
   ok: ['ok', 'Within limits'],
   alerting: ['bad', 'Alerting'],
@@ -36,7 +38,7 @@ export function MonitorsPage() {
   const list = useQuery({
     queryKey: [...stale, project_id],
     queryFn: ({ signal }) => {
-      const query = { limit: 100, ...(project_id && { project_id }) };
+      const query = { limit: MOST, ...(project_id && { project_id }) };
       return answered(api.GET('/v1/monitors', { params: { query }, signal }));
     },
     refetchInterval: LOOK_MS,
@@ -94,6 +96,7 @@ export function MonitorsPage() {
           ]}
         />
       )}
+      {items?.length === MOST && <p>Only the first {MOST} are listed: the page of a project leads to its own.</p>}
       {adding && <NewMonitor w={w} project={project_id} onClose={() => setAdding(false)} />}
       {removed && (
         <RemoveDialog
@@ -138,12 +141,13 @@ function limitOf(monitor: Monitor): string {
 function NewMonitor({ w, project, onClose }: { w: string; project: string | undefined; onClose: () => void }) {
   const projects = useQuery({
     queryKey: ['projects', w, 'of monitors'],
-    queryFn: ({ signal }) => answered(api.GET('/v1/projects', { params: { query: { limit: 50 } }, signal })),
+    queryFn: ({ signal }) => answered(api.GET('/v1/projects', { params: { query: { limit: MOST_PROJECTS } }, signal })),
   });
   if (projects.error) return <Problem error={projects.error} />;
   if (!projects.data) return null;
   const found = Object.fromEntries(projects.data.projects.map(({ id, name }) => [id, name]));
   const known = project === undefined || found[project] !== undefined ? found : { [project]: project, ...found };
+  const isCut = projects.data.projects.length === MOST_PROJECTS;
   const send = ({ threshold, window_minutes, feedback_key, ...rest }: Values) => {
     const numbers = { threshold: Number(threshold), window_minutes: Number(window_minutes) };
     const key = rest.measure === 'score' ? { feedback_key } : {};
@@ -157,7 +161,12 @@ function NewMonitor({ w, project, onClose }: { w: string; project: string | unde
       onClose={onClose}
       fields={[
         { name: 'name', label: 'Name' },
-        { name: 'project_id', label: 'Project', options: known, first: project ?? Object.keys(known)[0] },
+        {
+          name: 'project_id',
+          label: isCut ? `Project, of the first ${MOST_PROJECTS} (others: on their own pages)` : 'Project',
+          options: known,
+          first: project ?? Object.keys(known)[0],
+        },
         { name: 'measure', label: 'What it looks at', options: MEASURES, first: 'error_rate' },
         { name: 'feedback_key', label: 'Key of the score', hint: 'For the mean of a score alone.', optional: true },
         {
