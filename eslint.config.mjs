@@ -1,9 +1,9 @@
 import js from '@eslint/js';
-import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
 import circles from './tools/lint/circles.cjs';
 import docComments from './tools/lint/doc-comments.cjs';
 import fileNames from './tools/lint/file-names.cjs';
+import layers from './tools/lint/layers.cjs';
 import shortRoutes from './tools/lint/short-routes.cjs';
 import jest from './jest.config.js';
 import projects from './tools/nx/projects.cjs';
@@ -16,6 +16,7 @@ const fairlead = {
     circles: circles.rule,
     'doc-comments': docComments.rule,
     'file-names': fileNames.rule,
+    layers: layers.rule,
     'short-routes': shortRoutes.rule,
   },
 };
@@ -71,25 +72,6 @@ const NO_EVENTS = {
 };
 /** Files of a library that its rules of names and imports leave out. */
 const NO_FILES = ['**/index.ts', '**/migrations/**', '**/testing/**'];
-const libraries = Object.keys(MAY_IMPORT);
-
-const policies = libraries.map((library) => ({
-  from: { element: { type: 'library', captured: { library } } },
-  disallow: {
-    to: {
-      element: libraries
-        .filter((other) => other !== library && !MAY_IMPORT[library].includes(other))
-        .map((other) => ({ type: 'library', captured: { library: other } })),
-    },
-  },
-  message: `libs/${library} imports only these libraries of ours: ${MAY_IMPORT[library].join(', ') || 'none'}.`,
-}));
-policies.push({
-  from: { element: { type: 'library' } },
-  disallow: { to: { element: { type: 'app' } } },
-  message: 'A library does not know the applications.',
-});
-
 /** Where a signal of `AbortSignal.timeout` cannot be lost: given to `fetch` itself, which holds it. */
 const GIVEN_TO_FETCH =
   'CallExpression[callee.name="fetch"] > ObjectExpression > Property[key.name="signal"] > CallExpression > .callee';
@@ -104,20 +86,6 @@ const SYNTAX = [
       'Decorator > CallExpression[callee.name=/^(Res|Response|Next)$/]:not(:has(Property[key.name="passthrough"]))',
     message:
       'The answer is what a handler returns, so that it is checked and can be repeated: @Res({ passthrough: true }).',
-  },
-];
-
-/** Inside the console, a feature uses `ui` and `api`, and these use no feature. */
-const CONSOLE_POLICIES = [
-  {
-    from: { element: { type: 'feature' } },
-    disallow: { to: { element: { type: 'feature', captured: { feature: '!{{from.captured.feature}}' } } } },
-    message: 'A feature of the console uses no other feature.',
-  },
-  {
-    from: { element: { type: ['ui', 'data'] } },
-    disallow: { to: { element: { type: 'feature' } } },
-    message: 'What features share knows none of them.',
   },
 ];
 
@@ -166,16 +134,8 @@ export default tseslint.config(
     files: ['**/*.ts'],
     ignores: ['apps/console/**'],
     extends: [tseslint.configs.recommended],
-    plugins: { boundaries },
-    settings: {
-      'import/resolver': { [`${import.meta.dirname}/tools/lint/resolver.cjs`]: {} },
-      'boundaries/elements': [
-        { type: 'library', pattern: 'libs/*', capture: ['library'] },
-        { type: 'app', pattern: 'apps/*', capture: ['app'] },
-      ],
-    },
     rules: {
-      'boundaries/dependencies': ['error', { default: 'allow', policies }],
+      'fairlead/layers': ['error', MAY_IMPORT],
       'fairlead/short-routes': 'error',
     },
   },
@@ -214,15 +174,7 @@ export default tseslint.config(
     // Its types are checked with those that are made of the service's API, which are no part of the sources.
     files: ['apps/console/**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommended],
-    plugins: { boundaries },
-    settings: {
-      'boundaries/elements': [
-        { type: 'feature', pattern: 'apps/console/src/features/*', capture: ['feature'] },
-        { type: 'ui', pattern: 'apps/console/src/ui' },
-        { type: 'data', pattern: 'apps/console/src/api' },
-      ],
-    },
-    rules: { 'boundaries/dependencies': ['error', { default: 'allow', policies: CONSOLE_POLICIES }] },
+    rules: { 'fairlead/layers': ['error', {}] },
   },
   {
     // What is below the server is tested with the servers that stand above it; histories are read from every event store.
@@ -232,7 +184,7 @@ export default tseslint.config(
       'libs/eventstoredb/src/**/{*.spec,testing/*}.ts',
       'libs/*/src/**/{*.,}history.spec.ts',
     ],
-    rules: { 'boundaries/dependencies': 'off' },
+    rules: { 'fairlead/layers': 'off' },
   },
   {
     files: ['**/*.spec.ts'],

@@ -1,9 +1,10 @@
 // Writes libs/contracts/asyncapi.yaml from the event catalogue, which must have been built.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { asyncApi } from '@fairlead/contracts';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { stringify } from 'yaml';
 
 const path = 'libs/contracts/asyncapi.yaml';
 const text = stringify(asyncApi(), { aliasDuplicateObjects: false, lineWidth: 0 });
-writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
+const { code } = await format(path, text, JSON.parse(readFileSync('.oxfmtrc.json', 'utf8')));
+writeFileSync(path, code);

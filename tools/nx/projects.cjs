@@ -1,6 +1,6 @@
 // Tells Nx about the projects: every folder of apps, libs and tools is one, with tags and with the targets that its files
 // call for. `build` comes from the scripts in package.json, what makes a target stale from nx.json. The boundaries between
-// the types of libraries are held by lint: eslint.config.mjs, eslint-plugin-boundaries.
+// the types of libraries are held by lint: eslint.config.mjs, tools/lint/layers.cjs.
 const { existsSync, readdirSync } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
 

@@ -30,7 +30,8 @@ interface Connections {
 
 /** A host that the operator allows although it is not public. */
 type AllowedHost =
-  { readonly hostname: string; readonly port?: string } | { readonly hostname?: never; readonly block: AddressBlock };
+  | { readonly hostname: string; readonly port?: string }
+  | { readonly hostname?: never; readonly block: AddressBlock };
 
 const LIMITS: OutboundLimits = {
   connect: 5_000,

@@ -16,14 +16,14 @@ const NEST = `import { Controller } from '@nestjs/common';\n`;
 
 /** Texts as if they were files, and the one rule that each violates, if any. */
 const PLANTED: readonly (readonly [why: string, path: string, text: string, rule?: string])[] = [
-  ['another domain', 'libs/audit/src/audit.queries.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
-  ['a domain', 'libs/edge/src/server.ts', `import '@fairlead/access';`, 'boundaries/dependencies'],
-  ['a library above it', 'libs/blobs/src/blobs.store.ts', `import '@fairlead/experiments';`, 'boundaries/dependencies'],
+  ['another domain', 'libs/audit/src/audit.queries.ts', `import '@fairlead/access';`, 'fairlead/layers'],
+  ['a domain', 'libs/edge/src/server.ts', `import '@fairlead/access';`, 'fairlead/layers'],
+  ['a library above it', 'libs/blobs/src/blobs.store.ts', `import '@fairlead/experiments';`, 'fairlead/layers'],
   [
     'the library of comparisons above experiments',
     'libs/experiments/src/above.store.ts',
     `import '@fairlead/evaluation';`,
-    'boundaries/dependencies',
+    'fairlead/layers',
   ],
   ...[
     ['runs', 'datasets'],
@@ -34,7 +34,7 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
         `${above} above ${library}`,
         `libs/${library}/src/above.store.ts`,
         `import '@fairlead/${above}';`,
-        'boundaries/dependencies',
+        'fairlead/layers',
       ] as const,
   ),
   ['a library below it, which is allowed', 'libs/experiments/src/domain.ts', `import '@fairlead/blobs';`],
@@ -44,10 +44,10 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
         `${library}, which executors do not know`,
         'libs/executors/src/record/reports.ts',
         `import '@fairlead/${library}';`,
-        'boundaries/dependencies',
+        'fairlead/layers',
       ] as const,
   ),
-  ['an application', 'libs/service/src/run.ts', `import '../../../apps/cli/src/main';`, 'boundaries/dependencies'],
+  ['an application', 'libs/service/src/run.ts', `import '../../../apps/cli/src/main';`, 'fairlead/layers'],
   ['a database', 'libs/deployments/src/model/deployment.ts', `import 'pg';`, 'no-restricted-imports'],
   ['a library of ours', 'apps/cli/src/main.ts', `import '@fairlead/schema';`, 'no-restricted-imports'],
   ...['libs/executors/src/record/reports.ts', 'libs/executors/src/record/reports.store.ts'].map(

@@ -21,7 +21,8 @@ export interface ConsoleCode extends ConsoleCodeFacts {
 }
 
 type ConsoleCodeEvent =
-  DomainEvent<'ConsoleCodeIssued', ConsoleCodeFacts> | DomainEvent<'ConsoleCodeUsed', Record<string, never>>;
+  | DomainEvent<'ConsoleCodeIssued', ConsoleCodeFacts>
+  | DomainEvent<'ConsoleCodeUsed', Record<string, never>>;
 
 export const consoleCodeModel: Model<ConsoleCode | undefined, ConsoleCodeEvent> = {
   initial: undefined,

@@ -39,7 +39,9 @@ export interface ConsoleSession extends ConsoleSessionFacts {
 type Nothing = Record<string, never>;
 type ConsoleSessionCreated = DomainEvent<'ConsoleSessionCreated', ConsoleSessionFacts>;
 export type ConsoleSessionEvent =
-  ConsoleSessionCreated | DomainEvent<'ConsoleSessionUsed', Nothing> | DomainEvent<'ConsoleSessionRevoked', Nothing>;
+  | ConsoleSessionCreated
+  | DomainEvent<'ConsoleSessionUsed', Nothing>
+  | DomainEvent<'ConsoleSessionRevoked', Nothing>;
 type Decide = (state: ConsoleSession | undefined) => ConsoleSessionEvent[];
 
 export const consoleSessionModel: Model<ConsoleSession | undefined, ConsoleSessionEvent> = {

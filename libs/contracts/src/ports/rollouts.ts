@@ -38,7 +38,8 @@ export interface RevisionSpec {
   readonly resource_spec: Readonly<Record<string, unknown>> | null;
   readonly secrets: readonly SealedSecret[];
   readonly secret_references:
-    readonly { readonly name: string; readonly secret_name: string; readonly secret_key: string }[] | null;
+    | readonly { readonly name: string; readonly secret_name: string; readonly secret_key: string }[]
+    | null;
   /** Gates that hold it before it is deployed; absent when there are none. */
   readonly gates?: readonly Gate[];
 }
@@ -97,7 +98,13 @@ export const CONTROLLING: readonly string[] = ['kubernetes', 'local'];
 export type ControlAction = 'stop' | 'start' | 'restart';
 
 export type RolloutStatus =
-  'AWAITING_BUILD' | 'BUILDING' | 'AWAITING_DEPLOY' | 'DEPLOYING' | 'DEPLOYED' | 'BUILD_FAILED' | 'DEPLOY_FAILED';
+  | 'AWAITING_BUILD'
+  | 'BUILDING'
+  | 'AWAITING_DEPLOY'
+  | 'DEPLOYING'
+  | 'DEPLOYED'
+  | 'BUILD_FAILED'
+  | 'DEPLOY_FAILED';
 
 /**
  * `RolloutStatusReported`, in a stream `rollout-<revision id>`: how far a revision has come. The first one asks for

@@ -7,7 +7,9 @@ import { compareSources, type Comparison, type FileDifference, type SourceDiffer
 export type Job = Omit<Comparison, 'archives'>;
 /** Message of the thread: it wants the next block of the archive that it reads, or has ended. */
 export type Message =
-  'next' | { readonly result: SourceDifference | FileDifference | null } | { readonly unreadable: string };
+  | 'next'
+  | { readonly result: SourceDifference | FileDifference | null }
+  | { readonly unreadable: string };
 
 const port = parentPort!;
 

@@ -168,4 +168,5 @@ export type SecretsRead = DomainEvent<'SecretsRead', { readonly version: number;
 
 /** In a stream `command-<id>`: a command ran beside the program of the deployment. */
 export type CommandEvent =
-  DomainEvent<'CommandStarted', CommandStartedMessage> | DomainEvent<'CommandEnded', CommandEndedMessage>;
+  | DomainEvent<'CommandStarted', CommandStartedMessage>
+  | DomainEvent<'CommandEnded', CommandEndedMessage>;

@@ -48,7 +48,12 @@ interface PlainRow extends Pick<
 }
 
 type Statistics =
-  'run_count' | 'latency_p50' | 'latency_p99' | 'error_rate' | 'feedback_stats' | 'session_feedback_stats';
+  | 'run_count'
+  | 'latency_p50'
+  | 'latency_p99'
+  | 'error_rate'
+  | 'feedback_stats'
+  | 'session_feedback_stats';
 
 interface SessionRow
   extends

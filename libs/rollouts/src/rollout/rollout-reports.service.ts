@@ -28,7 +28,8 @@ interface LeftBehind {
 
 /** Event of a command; with an id it is recorded once, however often that is tried. */
 export type CommandEvent = { readonly id?: string } & (
-  DomainEvent<'CommandStarted', CommandStartedMessage> | DomainEvent<'CommandEnded', CommandEndedMessage>
+  | DomainEvent<'CommandStarted', CommandStartedMessage>
+  | DomainEvent<'CommandEnded', CommandEndedMessage>
 );
 
 /** Reads what deployments say, and writes what rollouts say. What they reject with is `isOfRecord`. */

@@ -64,7 +64,8 @@ export class Attachments {
       readonly id: string;
       readonly dataset_id: string;
       readonly attachments?:
-        readonly { readonly name: string; readonly type: string; readonly sha256: string }[] | null;
+        | readonly { readonly name: string; readonly type: string; readonly sha256: string }[]
+        | null;
     }): Promise<string> => {
       const { id, dataset_id: dataset, attachments } = example;
       const links = new Map<string, AttachmentLink>();

@@ -8,7 +8,8 @@ import css from './audit.module.css';
 import { keptFrom, keysOf, verifyHistory } from './verify-history';
 
 type Outcome =
-  { readonly problem: string } | { readonly verified: Awaited<ReturnType<typeof verifyHistory>>; isKept: boolean };
+  | { readonly problem: string }
+  | { readonly verified: Awaited<ReturnType<typeof verifyHistory>>; isKept: boolean };
 
 /** Holds an exported history against the keys that one has kept, in this browser: nothing is sent. */
 export function VerifyPage() {

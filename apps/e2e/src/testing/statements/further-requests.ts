@@ -202,7 +202,8 @@ async function countAnew(service: RouteService, key: string, tenant: string): Pr
   await askUntil(
     async () =>
       (await pool.query('select id from sessions where id = $1 and tenant_id = $2', [id, tenant])).rows[0] as
-        object | undefined,
+        | object
+        | undefined,
   );
   await pool.query(
     `insert into runs (id, tenant_id, session_id, name, run_type, start_time, status, row_number)

@@ -90,7 +90,8 @@ export class ContainerProcess implements RunningProgram {
     const { StatusCode } = (await this.engine.call('POST', `${this.path}/wait`, { signal })) as { StatusCode: number };
     if (!this.isFull) this.exitCode = StatusCode;
     const found = (await this.engine.call('GET', `${this.path}/json`).catch(() => undefined)) as
-      { State?: { OOMKilled?: boolean } } | undefined;
+      | { State?: { OOMKilled?: boolean } }
+      | undefined;
     if (this.isFull) return `wrote more files than its limit of ${megabytes(this.most.disk)} MB`;
     const limit = `more memory than its limit of ${megabytes(this.most.memory)} MB`;
     if (found?.State?.OOMKilled) return `used ${limit}`;
