@@ -3,11 +3,12 @@
 // A process compiles each file once, not once for every test file that loads it. Every test file still runs the code
 // anew in a context of its own: only V8's compiled form is shared.
 //
-// A process reads each file, and finds the one that an import names, once. Jest knows by the time of its last change
-// whether a file must be transformed again, but would read its text for every test file all the same.
+// A process transforms each file, and finds the one that an import names, once, unless the file has changed since. Jest
+// would read its text, and put the options of all transforms together, for every test file that loads it.
 //
 // The instances of AsyncLocalStorage that a test file has made are disabled when the file has ended. Node would carry
 // each of them along with every promise until the process ends, which takes longer with every test file.
+const { statSync } = require('node:fs');
 const { Script } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
 
@@ -15,6 +16,8 @@ const { default: Runtime } = require('jest-runtime');
 const compiled = new Map();
 /** Texts of the modules of Jest itself, by the name of the file. */
 const internal = new Map();
+/** By the name of the file: the time of its last change, and what the transform made of it. */
+const transformed = new Map();
 /** The file of each import, which Jest would look for anew for every test file. */
 const resolved = new Map();
 /** These need the callback that Jest gives each compilation, or cannot stand inside a function. */
@@ -57,8 +60,13 @@ module.exports = class extends Runtime {
         if (!internal.has(filename)) internal.set(filename, transform(filename, options));
         return internal.get(filename);
       }
-      // Without a text it reads the file only when that has changed.
-      const file = cache.scriptTransformer.transform(filename, cache.getFullTransformationOptions(options));
+      const changed = statSync(filename).mtimeMs;
+      const known = transformed.get(filename);
+      const file =
+        known?.changed === changed && known.asModule === options?.supportsStaticESM
+          ? known.file
+          : cache.scriptTransformer.transform(filename, cache.getFullTransformationOptions(options));
+      transformed.set(filename, { changed, asModule: options?.supportsStaticESM, file });
       cache.transforms.set(filename, file);
       if (file.sourceMapPath) cache.sourceMaps.set(filename, file.sourceMapPath);
       return file.code;
