@@ -1,11 +1,13 @@
 import { actorNames, EventStore, LogSigner } from '@fairlead/eventing';
 import { type Actor, Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
-import { BadRequest, canonicalUuid, Forbidden, type Infer } from '@fairlead/schema';
-import { Controller, Get } from '@nestjs/common';
+import { BadRequest, canonicalUuid, Forbidden, type Infer, str } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { apiActivity } from './activity';
 import { auditChoices, auditLog, auditQuery, keySet } from './audit.schema';
 import { auditView } from './audit.projection';
 import { AuditQueries, type Entry, type Place } from './audit.queries';
+import { WorkspaceExport } from './workspace-export.service';
 
 /** Routes of the audit log: what was done in a workspace, and what was refused. */
 @Area('Audit')
@@ -15,6 +17,7 @@ export class AuditController {
     private readonly queries: AuditQueries,
     private readonly store: EventStore,
     private readonly signer: LogSigner,
+    private readonly exports: WorkspaceExport,
   ) {}
 
   /** Newest first. `cursor` is that of the page before; null at the end. */
@@ -63,6 +66,23 @@ export class AuditController {
   @Answers({ 200: keySet })
   async keys() {
     return { keys: await this.signer.publicKeys() };
+  }
+
+  /** Everything of the workspace as JSON lines, with a signed last line: to be kept, and verified without this service. */
+  @Get('/v1/audit/export')
+  @Scope('admin', { strict: true })
+  @Describe({
+    summary: 'Export everything that a workspace has in the log',
+    description:
+      'Its events as JSON lines, in the order of the log, with the seals of the log, the last line signed: to be kept, and verified without this service. An export without its last line is not complete. It reads the log of the installation once; a workspace has one export at a time.',
+    gives: ['Content-Disposition'],
+  })
+  @Answers({ 200: { content: { 'application/jsonl': str() } } })
+  async export(@Context() { tenantId }: CommandContext, @Res({ passthrough: true }) reply: FastifyReply) {
+    const answer = await this.exports.open(tenantId);
+    reply.header('content-type', 'application/jsonl; charset=utf-8');
+    reply.header('content-disposition', `attachment; filename="workspace-${tenantId}.jsonl"`);
+    return answer;
   }
 
   private async shown({ tenantId, organizationId }: Actor, page: readonly Entry[]) {

@@ -4,6 +4,7 @@ import { AuditController } from './audit.controller';
 import { AuditQueries } from './audit.queries';
 import { auditView } from './audit.projection';
 import { RejectedRequestsStore } from './rejected-requests.store';
+import { WorkspaceExport } from './workspace-export.service';
 
 const TARGETS = Symbol('where seals are sent to');
 
@@ -15,7 +16,7 @@ export class AuditModule implements OnModuleInit {
     return {
       module: AuditModule,
       controllers: [AuditController],
-      providers: [AuditQueries, RejectedRequestsStore, { provide: TARGETS, useValue: targets }],
+      providers: [AuditQueries, RejectedRequestsStore, WorkspaceExport, { provide: TARGETS, useValue: targets }],
       exports: [RejectedRequestsStore],
     };
   }

@@ -1,7 +1,7 @@
 import { Failure } from '../failure';
 import { checkSeals, type Cryptography, isSeal, type KeptSeal, type SigningKey } from './exported-seals';
 
-interface Verified {
+export interface Verified {
   readonly stream: string;
   readonly events: number;
   readonly signedBy: string;
@@ -10,13 +10,13 @@ interface Verified {
   readonly unchecked: readonly string[];
 }
 
-interface Event {
+export interface Event {
   readonly id: string;
   readonly stream: string;
   readonly version: number;
   readonly type: string;
   readonly data: unknown;
-  readonly metadata: { readonly previous?: string };
+  readonly metadata: { readonly previous?: string; readonly tenant?: string };
   readonly time: string;
 }
 
@@ -33,9 +33,13 @@ interface Head {
   readonly seals?: unknown;
 }
 
-/** A place in a history that somebody has kept: its hash up to a version. */
+/**
+ * A place in a history that somebody has kept: its hash up to a version; of a workspace, its hash up to a number of
+ * events.
+ */
 interface ExpectedHead {
   readonly stream?: string;
+  readonly workspace?: string;
   readonly version: number;
   readonly hash: string;
 }
@@ -50,6 +54,10 @@ export interface Kept {
 export function keptOf(exported: string): Kept | undefined {
   try {
     const { head, seals } = JSON.parse(exported.trimEnd().split('\n').at(-1) ?? '') as Head & Kept;
+    const { workspace, events, hash } = head as unknown as Record<string, unknown>;
+    if (typeof workspace === 'string' && Number.isSafeInteger(events) && typeof hash === 'string') {
+      return { head: { workspace, version: events as number, hash } };
+    }
     if (Number.isSafeInteger(head.version) && typeof head.hash === 'string') {
       return { head, seals: Array.isArray(seals) && seals.every(isSeal) ? seals : undefined };
     }
@@ -71,6 +79,9 @@ export async function verifyHistory(
   kept: Kept = {},
 ): Promise<Verified> {
   const expected = kept.head;
+  if (expected?.workspace !== undefined) {
+    throw new Failure(`The head that was kept is of the workspace ${expected.workspace}, and this is one history.`);
+  }
   const chain = new Chain(cryptography, expected);
   let head: Head | undefined;
   let number = 0;
@@ -160,7 +171,7 @@ class Chain {
   }
 }
 
-function parsed(line: string, number: number): object {
+export function parsed(line: string, number: number): object {
   try {
     const value = JSON.parse(line) as unknown;
     if (typeof value === 'object' && value !== null) return value;

@@ -17,7 +17,7 @@ export interface Cryptography {
 }
 
 /** A seal of the log as an export carries it, or as it was sent out. */
-interface Seal {
+export interface Seal {
   readonly number?: number;
   readonly previous?: string;
   readonly day: string;
@@ -30,6 +30,17 @@ interface Seal {
   readonly signature: string;
   /** The hashes beside each event of the history on the way to `root`, by the version of the event. */
   readonly paths?: Readonly<Record<string, readonly string[]>>;
+  /** In the export of a workspace: shows that its events since the seal before are under `root`. */
+  readonly proof?: unknown;
+}
+
+/**
+ * Shows that events of a workspace are in the tree of a seal: their places in it, and the roots of the largest subtrees
+ * that contain none of them, from left to right.
+ */
+export interface TreeProof {
+  readonly at: readonly number[];
+  readonly others: readonly string[];
 }
 
 /** A place in the log that somebody has kept: a seal, or its hash up to a position. */
@@ -39,6 +50,67 @@ export type KeptSeal = Seal | Pick<Seal, 'position' | 'hash'>;
 interface Held {
   readonly versions: ReadonlySet<number>;
   readonly reasons: readonly string[];
+}
+
+/** Which seals of an export somebody vouches for, and why nothing is said of others. */
+interface KeptSeals {
+  readonly isKept: readonly boolean[];
+  readonly reasons: readonly string[];
+}
+
+/** The seals of an export, held against the keys and against each other one after the other. */
+export class SealCheck {
+  readonly seals: Seal[] = [];
+  private readonly isLinked: boolean[] = [];
+
+  constructor(
+    private readonly keys: readonly SigningKey[],
+    private readonly cryptography: Cryptography,
+  ) {}
+
+  /** Adds the next seal. @throws Failure that says what contradicts */
+  async add(seal: Seal): Promise<void> {
+    const { keys, cryptography } = this;
+    const key = keys.find(({ kid }) => kid === seal.key_id);
+    if (!key) throw new Failure(`${capital(nameOf(seal))} was signed with a key that is not among the keys.`);
+    if (!(await cryptography.isSigned(sealText(seal), seal.signature, key))) {
+      throw new Failure(`The signature of ${nameOf(seal)} is wrong.`);
+    }
+    const before = this.seals.at(-1);
+    this.isLinked.push(before !== undefined && seal.previous !== undefined);
+    if (before && seal.previous !== undefined && seal.previous !== (await sealHash(before, cryptography))) {
+      throw new Failure(`${capital(nameOf(seal))} does not follow the seal before it: seals were changed or removed.`);
+    }
+    this.seals.push(seal);
+  }
+
+  /** Holds them against the seals that somebody has kept. @throws Failure that says what contradicts */
+  against(kept: readonly KeptSeal[]): KeptSeals {
+    const { seals, isLinked } = this;
+    const reasons: string[] = [];
+    const isKept = seals.map(() => false);
+    for (const one of kept) {
+      const at = seals.findIndex((seal) => isSamePlace(seal, one));
+      if (at < 0) {
+        if (!('count' in one)) reasons.push(`No verdict by ${nameOf(one)}: no seal of the export is at this position.`);
+      } else if (isSame(seals[at]!, one)) isKept[at] = true;
+      else {
+        throw new Failure(
+          `${capital(nameOf(seals[at]!))} is not the one that was kept: the log was rewritten and sealed again, or its seals were replaced.`,
+        );
+      }
+    }
+    const newest = Math.max(0, ...seals.map(({ count }) => count));
+    const later = kept.find((one): one is Seal => 'count' in one && one.count > newest);
+    if (later) {
+      reasons.push(
+        `No verdict on the end: ${nameOf(later)} is later than the seals of the export, which was made before it or from a log that was cut off.`,
+      );
+    }
+    // A seal names the one before it, so a kept one vouches for those before it.
+    for (let at = seals.length - 1; at > 0; at--) isKept[at - 1] ||= isKept[at]! && isLinked[at]!;
+    return { isKept, reasons };
+  }
 }
 
 /**
@@ -53,18 +125,9 @@ export async function checkSeals(
   kept: readonly KeptSeal[],
 ): Promise<Held> {
   const seals = given === undefined ? [] : sealsOf(given);
-  const isLinked: boolean[] = [];
-  for (const [index, seal] of seals.entries()) {
-    const key = keys.find(({ kid }) => kid === seal.key_id);
-    if (!key) throw new Failure(`${capital(nameOf(seal))} was signed with a key that is not among the keys.`);
-    if (!(await cryptography.isSigned(sealText(seal), seal.signature, key))) {
-      throw new Failure(`The signature of ${nameOf(seal)} is wrong.`);
-    }
-    const before = seals[index - 1];
-    isLinked.push(before !== undefined && seal.previous !== undefined);
-    if (before && seal.previous !== undefined && seal.previous !== (await sealHash(before, cryptography))) {
-      throw new Failure(`${capital(nameOf(seal))} does not follow the seal before it: seals were changed or removed.`);
-    }
+  const check = new SealCheck(keys, cryptography);
+  for (const seal of seals) {
+    await check.add(seal);
     for (const [version, path] of Object.entries(seal.paths ?? {})) {
       const leaf = leaves[Number(version) - 1];
       if (leaf === undefined || (await rootFrom(leaf, path, cryptography)) !== seal.root) {
@@ -72,30 +135,35 @@ export async function checkSeals(
       }
     }
   }
-  const reasons: string[] = [];
-  const isKept = seals.map(() => false);
-  for (const one of kept) {
-    const at = seals.findIndex((seal) => isSamePlace(seal, one));
-    if (at < 0) {
-      if (!('count' in one)) reasons.push(`No verdict by ${nameOf(one)}: no seal of the export is at this position.`);
-    } else if (isSame(seals[at]!, one)) isKept[at] = true;
-    else {
-      throw new Failure(
-        `${capital(nameOf(seals[at]!))} is not the one that was kept: the log was rewritten and sealed again, or its seals were replaced.`,
-      );
-    }
-  }
-  const newest = Math.max(0, ...seals.map(({ count }) => count));
-  const later = kept.find((one): one is Seal => 'count' in one && one.count > newest);
-  if (later) {
-    reasons.push(
-      `No verdict on the end: ${nameOf(later)} is later than the seals of the export, which was made before it or from a log that was cut off.`,
-    );
-  }
-  // A seal names the one before it, so a kept one vouches for those before it.
-  for (let at = seals.length - 1; at > 0; at--) isKept[at - 1] ||= isKept[at]! && isLinked[at]!;
+  const { isKept, reasons } = check.against(kept);
   const versions = seals.flatMap(({ paths = {} }, at) => (isKept[at] ? Object.keys(paths).map(Number) : []));
   return { versions: new Set(versions), reasons };
+}
+
+/**
+ * Returns whether leaves, at their places of the tree that a seal signs, and the roots of all other subtrees lead to the
+ * root of the tree.
+ */
+export async function leadToRoot(
+  { from, count, root }: Seal,
+  { at, others }: TreeProof,
+  leaves: readonly string[],
+  cryptography: Cryptography,
+): Promise<boolean> {
+  if (root === undefined || from === undefined || at.length !== leaves.length) return false;
+  let [own, other] = [0, 0];
+  const reached = async (start: number, end: number): Promise<string | undefined> => {
+    if (!(at[own]! < end)) return others[other++];
+    if (end - start === 1) return at[own] === start ? leaves[own++] : undefined;
+    let half = 1;
+    while (half * 2 < end - start) half *= 2;
+    const left = await reached(start, start + half);
+    const right = left === undefined ? undefined : await reached(start + half, end);
+    if (left === undefined || right === undefined) return undefined;
+    return cryptography.sha256(JSON.stringify(['fairlead node', left, right]));
+  };
+  const whole = await reached(0, count - from);
+  return whole === root && own === leaves.length && other === others.length;
 }
 
 /** Returns the seals of a text: one a line, as they were sent out. Undefined for a line that is no seal. */
@@ -138,7 +206,7 @@ function isSame(seal: Seal, kept: KeptSeal): boolean {
   return 'count' in kept ? sealText(seal) === sealText(kept) : seal.hash === kept.hash;
 }
 
-function nameOf(seal: KeptSeal): string {
+export function nameOf(seal: KeptSeal): string {
   if (!('count' in seal)) return `the head at position ${seal.position}`;
   return seal.number === undefined ? `the seal of ${seal.day}` : `seal ${seal.number}`;
 }

@@ -2,10 +2,12 @@ import { examples } from '../output/help';
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
-import { type Kept, keptOf, verifyHistory } from '../api/exported-history';
+import { type Kept, keptOf, type Verified } from '../api/exported-history';
 import { type Cryptography, type KeptSeal, keptSealsOf, type SigningKey } from '../api/exported-seals';
+import { type VerifiedWorkspace, verifyExport } from '../api/exported-workspace';
 import { textOf } from '../body/body-file';
 import { brokenFile, EXIT, Usage } from '../failure';
 import { namesOf } from '../api/kinds';
@@ -18,6 +20,7 @@ import { addAuditVerdict } from './audit-verdict.command';
 import { clean, when } from '../output/text';
 
 const KEYS = '/v1/audit/keys';
+const WORKSPACE = '/v1/audit/export';
 const NO_KEYS =
   'whose signature it is. No keys were given (--keys): those of the service are used, which whoever can write to its database can replace.';
 const NOTHING_KEPT =
@@ -28,13 +31,14 @@ export function addAudit(all: Command): void {
   addLog(group);
   const history = group
     .command('export')
-    .description('the history of a deployment, signed, for somebody else to verify')
-    .argument('<deployment>', 'id or name')
+    .description('everything of the workspace, or the history of a deployment, signed, for somebody else to verify')
+    .argument('[deployment]', 'id or name; without it the whole workspace, which takes a key with the scope admin')
     .option('-o, --output <file>', 'where to (default: standard output)');
-  examples(history, 'audit export support-agent -o support-agent.jsonl');
-  reaches(history, 'GET /v2/deployments/{deployment_id}/history/export');
+  examples(history, 'audit export -o workspace.jsonl', 'audit export support-agent -o support-agent.jsonl');
+  reaches(history, 'GET /v2/deployments/{deployment_id}/history/export', `GET ${WORKSPACE}`);
   does<{ output?: string }>(history, async (context, [name], { output }) => {
-    const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history/export`;
+    const path =
+      name === undefined ? WORKSPACE : `/v2/deployments/${await deploymentId(context.api, name)}/history/export`;
     await save(context, await context.api.open({ method: 'GET', path }), output);
   });
   const keys = group.command('keys').description('the public keys that histories are signed with, to be kept');
@@ -129,40 +133,64 @@ async function showLog({ api, out }: Context, entries: readonly Activity[]): Pro
 function addVerify(group: Command): void {
   const command = group
     .command('verify')
-    .description('verify an exported history: with --keys no service is asked')
+    .description('verify an exported workspace or history: with --keys no service is asked')
     .argument('<file>', 'as audit export wrote it; - for standard input')
     .option('--keys <file>', 'as audit keys printed them when the installation was trusted')
-    .option('--head <head>', 'version:hash that was kept of this history, or an earlier export of it')
-    .option('--seal <file>', 'seals that were sent out, one a line, or position:hash of the log');
+    .option('--head <head>', 'an earlier export of the same, or the version:hash or events:hash that it ends with')
+    .option('--seal <file>', 'seals that were sent out, one a line, or position:hash of the log')
+    .option('--workspace <id>', 'the workspace that it must be an export of');
   examples(
     command,
+    'audit verify workspace.jsonl --keys keys.json --head kept.jsonl --seal seals.jsonl',
     'audit verify support-agent.jsonl --keys keys.json --head kept.jsonl',
     'audit verify support-agent.jsonl --keys keys.json --seal seals.jsonl',
   );
-  does<{ keys?: string; head?: string; seal?: string }>(command, async (context, [file], options) => {
-    const keys = keysOf(options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys), options.keys);
-    const kept = keptBy(options);
-    const input = file === '-' ? process.stdin : createReadStream(file!);
-    const lines = createInterface({ input, crlfDelay: Infinity });
-    // An error of the file ends no loop over its lines by itself.
-    const unreadable = new Promise<never>((_, reject) =>
-      input.once('error', (error: unknown) => reject(new Usage(`${file} cannot be read: ${brokenFile(error)}.`))),
-    );
-    const found = await Promise.race([verifyHistory(lines, keys, ofNode, kept), unreadable]);
-    const { stream, events, signedBy, exportedAt } = found;
-    const isKept = kept.head !== undefined || kept.seals !== undefined;
-    const unchecked = [
-      ...(options.keys === undefined ? [NO_KEYS] : []),
-      ...(isKept ? found.unchecked : [NOTHING_KEPT]),
-    ];
-    if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
-    else {
-      context.out.line(`${stream}: ${events} events, as ${signedBy} signed them at ${exportedAt}`);
-      for (const reason of unchecked) context.out.note(`Not checked: ${reason}`);
-    }
-    // Nobody outside of the service has said whose key it is, or what the history was before.
-    return unchecked.length > 0 ? EXIT.unchecked : EXIT.ok;
-  });
+  does<{ keys?: string; head?: string; seal?: string; workspace?: string }>(
+    command,
+    async (context, [file], options) => {
+      const keys = keysOf(
+        options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys),
+        options.keys,
+      );
+      const kept = await keptBy(options);
+      const lines = linesOf(file!, file === '-' ? process.stdin : createReadStream(file!));
+      const found = await verifyExport(lines, keys, ofNode, kept, options.workspace);
+      const isKept = kept.head !== undefined || kept.seals !== undefined;
+      const unchecked = [
+        ...(options.keys === undefined ? [NO_KEYS] : []),
+        ...(isKept ? found.unchecked : [NOTHING_KEPT]),
+      ];
+      if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
+      else {
+        context.out.line(`${told(found)}, as ${found.signedBy} signed them at ${found.exportedAt}`);
+        for (const reason of unchecked) context.out.note(`Not checked: ${reason}`);
+        for (const reason of 'notCovered' in found ? found.notCovered : []) context.out.note(`Not in it: ${reason}`);
+      }
+      // Nobody outside of the service has said whose key it is, or what the history was before.
+      return unchecked.length > 0 ? EXIT.unchecked : EXIT.ok;
+    },
+  );
+}
+
+function told(found: Verified | VerifiedWorkspace): string {
+  if (!('workspace' in found)) return `${found.stream}: ${found.events} events`;
+  const { workspace, events, streams, seals, position } = found;
+  return `workspace ${workspace}: ${events} events in ${streams} streams under ${seals} seals, up to position ${position} of the log`;
+}
+
+/** The lines of a file while it is read. @throws Usage when it cannot be read */
+async function* linesOf(file: string, input: Readable): AsyncGenerator<string> {
+  const lines = createInterface({ input, crlfDelay: Infinity })[Symbol.asyncIterator]();
+  // An error of the file ends no loop over its lines by itself.
+  const unreadable = new Promise<never>((_, reject) =>
+    input.once('error', (error: unknown) => reject(new Usage(`${file} cannot be read: ${brokenFile(error)}.`))),
+  );
+  unreadable.catch(() => undefined);
+  for (;;) {
+    const line = await Promise.race([lines.next(), unreadable]);
+    if (line.done) return;
+    yield line.value;
+  }
 }
 
 const ofNode: Cryptography = {
@@ -178,16 +206,18 @@ const ofNode: Cryptography = {
 };
 
 /** The head as it is given, or head and seals as the last line of an earlier export says them. */
-function keptBy({ head, seal }: { head?: string; seal?: string }): Kept {
-  const kept = head === undefined ? {} : headOf(head);
+async function keptBy({ head, seal }: { head?: string; seal?: string }): Promise<Kept> {
+  const kept = head === undefined ? {} : await headOf(head);
   if (seal === undefined) return kept;
   return { ...kept, seals: [...(kept.seals ?? []), ...sealsOf(seal)] };
 }
 
-function headOf(text: string): Kept {
+async function headOf(text: string): Promise<Kept> {
   const [, version, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
   if (version !== undefined && hash !== undefined) return { head: { version: Number(version), hash } };
-  const kept = keptOf(textOf(text));
+  let last = '';
+  for await (const line of linesOf(text, createReadStream(text))) last = line || last;
+  const kept = keptOf(last);
   if (kept) return kept;
   throw new Usage(`--head must be version:hash or an export, whose last line says both, not ${text}.`);
 }

@@ -27,6 +27,8 @@ beforeAll(async () => {
       FAIRLEAD_API_KEY: KEY,
       LOG_LEVEL: 'silent',
       EXECUTOR: 'record',
+      SEAL_EVERY: '1',
+      SEAL_FILE: join(cli.folder, 'seals.jsonl'),
     }),
   );
   cli.env.FAIRLEAD_URL = service.url;
@@ -184,6 +186,221 @@ it('audit verify says what it cannot use', async () => {
   });
   expect((await fairlead('audit export nobody')).code).toBe(5);
 });
+
+describe('the export of a workspace', () => {
+  let exported: string[];
+  let other: string;
+  /** Exports the workspace until each of its events is under a seal that was sent out. */
+  const exportSealed = async (file: string) => {
+    for (let code: unknown = 6; code === 6;) {
+      expect(await fairlead(`audit export -o ${file}`)).toMatchObject({ code: 0, err: `Wrote ${file}.\n` });
+      ({ code } = await verified(`${file} --seal seals.jsonl`));
+      expect([0, 6]).toContain(code);
+    }
+  };
+  const patch = (tag: string) =>
+    cli.json([
+      'deployments',
+      'patch',
+      'audited',
+      '--set',
+      `source_revision_config.image_uri=registry.example.com/${tag}`,
+    ]);
+
+  beforeAll(async () => {
+    // Somebody else is at work between the events of this workspace, and takes over a name that was given back.
+    const workspace = async () =>
+      (
+        await cli.json<{ id: string }>([
+          'workspaces',
+          'create',
+          '--display-name',
+          'next door',
+          '--tenant-handle',
+          'next-door',
+        ])
+      ).id;
+    const first = await workspace();
+    expect(await fairlead(`workspaces remove ${first} --yes`)).toMatchObject({ code: 0 });
+    let taken: string | undefined;
+    while (taken === undefined) taken = await workspace().catch(() => undefined);
+    other = taken;
+    const env = { FAIRLEAD_WORKSPACE: other };
+    const body = { name: 'secret-project', source: 'external_container', source_config: {}, secrets: [] };
+    const input = JSON.stringify({ ...body, source_revision_config: { image_uri: 'registry.example.com/other:1' } });
+    expect(await fairlead('deployments create -f -', { input, env })).toMatchObject({ code: 0 });
+    await patch('agent:4');
+    await exportSealed('workspace.jsonl');
+    exported = cli.read('workspace.jsonl').trimEnd().split('\n');
+    expect(await fairlead('audit export -o other.jsonl', { env })).toMatchObject({ code: 0 });
+  });
+
+  it('is verified with what was kept, and says what it does not show', async () => {
+    const { code, out, err } = await verified('workspace.jsonl --head workspace.jsonl');
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^workspace 0{8}-\S+: \d+ events in \d+ streams under \d+ seals, up to position \d+ of the log, as \S+ signed/,
+      ),
+    ]);
+    expect(err).toMatch(/^Not in it: Whether the service left out events or streams .* with npm run audit -- --keys/);
+    expect((await verified('workspace.jsonl')).code).toBe(6);
+    const { head } = JSON.parse(exported.at(-1)!);
+    const { unchecked } = await cli.json<{ unchecked: string[] }>(
+      `audit verify workspace.jsonl --keys keys.json --head ${head.events}:${head.hash}`.split(' '),
+    );
+    expect(unchecked).toEqual([]);
+  });
+
+  it('gets no verdict on what nothing that was kept vouches for', async () => {
+    await patch('agent:5');
+    await exportSealed('later.jsonl');
+    expect(await verified('later.jsonl --head workspace.jsonl')).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/No verdict on \d+ of \d+ events, from version \d+ of \S+ on: no head or seal/),
+    });
+    // A seal vouches for those before it.
+    cli.file('newest.jsonl', cli.read('seals.jsonl').trimEnd().split('\n').at(-1)!);
+    expect(await verified('later.jsonl --seal newest.jsonl')).toMatchObject({ code: 0 });
+    cli.file('oldest.jsonl', cli.read('seals.jsonl').split('\n')[0]!);
+    expect(await verified('later.jsonl --seal oldest.jsonl')).toMatchObject({ code: 6 });
+    expect(await verified('workspace.jsonl --seal newest.jsonl')).toMatchObject({
+      err: expect.stringMatching(/No verdict on the end: seal \d+ is later than the seals of the export/),
+    });
+  });
+
+  it('shows nothing of other workspaces, nor secrets', () => {
+    const [mine, others] = [exported.join('\n'), cli.read('other.jsonl')];
+    expect(others).toContain('secret-project');
+    for (const word of [other, 'secret-project', 'other:1', 'a-secret-value']) expect(mine).not.toContain(word);
+    for (const word of [id, 'audited', 'agent:1']) expect(others).not.toContain(word);
+    expect(others).toMatch(/^\{"foreign":\{"stream":"\w+-[0-9a-f]{64}","version":\d,/m);
+  });
+
+  const [event, seal] = [(line: string) => line.startsWith('{"id"'), (line: string) => line.startsWith('{"seal"')];
+  const patched = () => exported.findIndex((line) => line.includes('"DeploymentPatched"'));
+  it.each<[string, () => string[], RegExp]>([
+    [
+      'a changed event',
+      () => exported.map((line) => line.replace('agent:2', 'agent:9')),
+      /the events before it are not what seal \d+ sealed/,
+    ],
+    ['a removed event', () => exported.toSpliced(patched(), 1), /Line \d+: version \d+ of deployment-\S+ belongs here/],
+    [
+      'an event that is there twice',
+      () => exported.toSpliced(patched(), 0, exported[patched()]!),
+      /Line \d+: version \d+ of deployment-\S+ belongs here/,
+    ],
+    [
+      'an event that was added at the end of a stream',
+      () => {
+        const last = exported.filter(event).at(-1)!;
+        const { version, ...rest } = JSON.parse(last);
+        return exported.toSpliced(-1, 0, JSON.stringify({ ...rest, version: version + 1 }));
+      },
+      /It holds \d+ events, and \d+ were exported/,
+    ],
+    [
+      'events of two streams in another order',
+      () => {
+        const at = exported.findIndex(
+          (line, n) => event(line) && event(exported[n + 1]!) && streamOf(line) !== streamOf(exported[n + 1]!),
+        );
+        return exported.toSpliced(at, 2, exported[at + 1]!, exported[at]!);
+      },
+      /the events before it are not what seal \d+ sealed|not those that were exported/,
+    ],
+    [
+      'a stream that is not there',
+      () => exported.filter((line) => !line.includes(`"stream":"deployment-${id}"`)),
+      /the events before it are not what seal \d+ sealed/,
+    ],
+    [
+      'a stream that is not there, nor the seals over it',
+      () => exported.filter((line) => !line.includes(`"stream":"deployment-${id}"`) && !seal(line)),
+      /It holds \d+ events, and \d+ were exported/,
+    ],
+    [
+      'a stream that is not there, with other numbers in the head',
+      () =>
+        exported
+          .filter((line) => !line.includes(`"stream":"deployment-${id}"`) && !seal(line))
+          .map((line, _, all) => line.replace(/"events":\d+/, `"events":${all.filter(event).length}`)),
+      /The signature is wrong/,
+    ],
+    [
+      'a removed seal',
+      () => exported.toSpliced(exported.findIndex(seal), 1),
+      /^Error: (Line \d+: the events|Seal 2 does not follow|It holds)/,
+    ],
+    [
+      'a removed newest seal',
+      () => exported.toSpliced(exported.findLastIndex(seal), 1),
+      /It holds \d+ seals, and \d+ were exported/,
+    ],
+    ['a seal twice', () => exported.toSpliced(-1, 0, exported.findLast(seal)!), /seal \d+ is not in its place/],
+    [
+      'a proof of other places',
+      () => exported.map((line) => line.replace(/"at":\[\d+/, '"at":[0.5')),
+      /The proof of seal \d+ cannot be read/,
+    ],
+    ['a file that was cut off', () => exported.slice(0, -1), /It is not complete: the last line/],
+    [
+      'a file that was cut off within a line',
+      () => [...exported.slice(0, 9), exported[9]!.slice(0, 40)],
+      /Line 10 is not a JSON object/,
+    ],
+    [
+      'an event of another workspace',
+      () => exported.toSpliced(2, 0, cli.read('other.jsonl').split('\n').find(event)!),
+      /Line 3: the event is of another workspace/,
+    ],
+    [
+      'the first line of another workspace',
+      () => exported.with(0, cli.read('other.jsonl').split('\n')[0]!),
+      /Line 2: the event is of another workspace/,
+    ],
+    ['more behind it', () => [...exported, exported[1]!], /something follows after the signature/],
+    [
+      'a line of something else',
+      () => exported.toSpliced(1, 0, '{"name": "agent"}'),
+      /Line 2 is no line of an exported workspace/,
+    ],
+  ])('audit verify finds %s', async (_, changed, message) => {
+    expect(changed()).not.toEqual(exported);
+    cli.file('changed.jsonl', changed().join('\n'));
+    expect(await verified('changed.jsonl')).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
+  });
+
+  it('is not taken for that of another workspace, signed with another key, or for one history', async () => {
+    const of = (workspace: string) => verified(`workspace.jsonl --workspace ${workspace} --head workspace.jsonl`);
+    expect(await of(JSON.parse(exported[0]!).workspace)).toMatchObject({ code: 0 });
+    expect(await of(other)).toMatchObject({ code: 1, err: expect.stringContaining(`, not of ${other}.`) });
+    for (const [file, keys, message] of [
+      ['workspace.jsonl --head other.jsonl', 'keys.json', 'and the head that was kept is of'],
+      ['workspace.jsonl --head history.jsonl', 'keys.json', 'The head that was kept is of the history deployment-'],
+      ['history.jsonl --head workspace.jsonl', 'keys.json', 'The head that was kept is of the workspace'],
+      [`history.jsonl --workspace ${other}`, 'keys.json', 'It is the history of one deployment'],
+      ['workspace.jsonl', 'none.json', 'which is not among the keys'],
+      ['workspace.jsonl', 'swapped.json', 'is wrong'],
+    ] as const) {
+      const pair = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+      const { kid } = JSON.parse(cli.read('keys.json')).keys[0];
+      cli.file('swapped.json', JSON.stringify({ keys: [{ ...pair, kid }] }));
+      cli.file('none.json', '{"keys": []}');
+      expect(await verified(file, keys)).toMatchObject({ code: 1, err: expect.stringContaining(message) });
+    }
+  });
+
+  it('takes the scope admin', async () => {
+    const key = await cli.json<{ key: string }>(['keys', 'create', '--description', 'reader', '--scopes', 'read']);
+    expect(await fairlead('audit export', { env: { FAIRLEAD_KEY: key.key } })).toMatchObject({ code: 4, out: '' });
+  });
+});
+
+function streamOf(line: string): string {
+  return (JSON.parse(line) as { stream: string }).stream;
+}
 
 describe('audit verdict', () => {
   let [deployment, revision, experiment] = ['', '', ''];

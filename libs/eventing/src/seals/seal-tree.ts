@@ -56,6 +56,6 @@ export function pathsOf(leaves: readonly string[], wanted: readonly number[]): M
   return paths;
 }
 
-function nodeOf(left: string, right: string): string {
+export function nodeOf(left: string, right: string): string {
   return hashOf('sha256', JSON.stringify(['fairlead node', left, right]), 'base64url');
 }

@@ -42,7 +42,7 @@ export async function* sealsOver(
 }
 
 /** Returns the position after which the events of a seal's tree begin; undefined when nothing in the log says it. */
-function startOf(
+export function startOf(
   { root, from, position, count }: LogSeal,
   seals: readonly LogSeal[],
   isDense: boolean,
