@@ -3,6 +3,8 @@ import { Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { EXPERIMENTS_VIEW } from '@fairlead/runs';
 import { type DynamicModule, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
+import { DatasetCopiesController } from './datasets/dataset-copies.controller';
+import { DatasetCopies } from './datasets/dataset-copies.service';
 import { DatasetFilesController } from './datasets/dataset-files.controller';
 import { DatasetWritesController } from './datasets/dataset-writes.controller';
 import { DatasetCommands } from './datasets/datasets.commands';
@@ -18,6 +20,7 @@ import { ExamplesController } from './examples/examples.controller';
 export class DatasetsModule implements OnModuleInit, OnApplicationShutdown {
   static readonly controllers = [
     DatasetsController,
+    DatasetCopiesController,
     DatasetFilesController,
     DatasetWritesController,
     ExampleAttachmentsController,
@@ -32,7 +35,7 @@ export class DatasetsModule implements OnModuleInit, OnApplicationShutdown {
       module: DatasetsModule,
       imports: [runs],
       controllers: DatasetsModule.controllers,
-      providers: [Idempotency.hashedBy(Vault), DatasetCommands, ExamplesThread],
+      providers: [Idempotency.hashedBy(Vault), DatasetCommands, DatasetCopies, ExamplesThread],
       exports: [DatasetCommands],
     };
   }

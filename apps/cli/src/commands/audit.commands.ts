@@ -138,38 +138,32 @@ function addVerify(group: Command): void {
     .option('--keys <file>', 'as audit keys printed them when the installation was trusted')
     .option('--head <head>', 'an earlier export of the same, or the version:hash or events:hash that it ends with')
     .option('--seal <file>', 'seals that were sent out, one a line, or position:hash of the log')
-    .option('--workspace <id>', 'the workspace that it must be an export of');
+    .option('--of <workspace>', 'id of the workspace that it must be an export of');
   examples(
     command,
     'audit verify workspace.jsonl --keys keys.json --head kept.jsonl --seal seals.jsonl',
     'audit verify support-agent.jsonl --keys keys.json --head kept.jsonl',
     'audit verify support-agent.jsonl --keys keys.json --seal seals.jsonl',
   );
-  does<{ keys?: string; head?: string; seal?: string; workspace?: string }>(
-    command,
-    async (context, [file], options) => {
-      const keys = keysOf(
-        options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys),
-        options.keys,
-      );
-      const kept = await keptBy(options);
-      const lines = linesOf(file!, file === '-' ? process.stdin : createReadStream(file!));
-      const found = await verifyExport(lines, keys, ofNode, kept, options.workspace);
-      const isKept = kept.head !== undefined || kept.seals !== undefined;
-      const unchecked = [
-        ...(options.keys === undefined ? [NO_KEYS] : []),
-        ...(isKept ? found.unchecked : [NOTHING_KEPT]),
-      ];
-      if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
-      else {
-        context.out.line(`${told(found)}, as ${found.signedBy} signed them at ${found.exportedAt}`);
-        for (const reason of unchecked) context.out.note(`Not checked: ${reason}`);
-        for (const reason of 'notCovered' in found ? found.notCovered : []) context.out.note(`Not in it: ${reason}`);
-      }
-      // Nobody outside of the service has said whose key it is, or what the history was before.
-      return unchecked.length > 0 ? EXIT.unchecked : EXIT.ok;
-    },
-  );
+  does<{ keys?: string; head?: string; seal?: string; of?: string }>(command, async (context, [file], options) => {
+    const keys = keysOf(options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys), options.keys);
+    const kept = await keptBy(options);
+    const lines = linesOf(file!, file === '-' ? process.stdin : createReadStream(file!));
+    const found = await verifyExport(lines, keys, ofNode, kept, options.of);
+    const isKept = kept.head !== undefined || kept.seals !== undefined;
+    const unchecked = [
+      ...(options.keys === undefined ? [NO_KEYS] : []),
+      ...(isKept ? found.unchecked : [NOTHING_KEPT]),
+    ];
+    if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
+    else {
+      context.out.line(`${told(found)}, as ${found.signedBy} signed them at ${found.exportedAt}`);
+      for (const reason of unchecked) context.out.note(`Not checked: ${reason}`);
+      for (const reason of 'notCovered' in found ? found.notCovered : []) context.out.note(`Not in it: ${reason}`);
+    }
+    // Nobody outside of the service has said whose key it is, or what the history was before.
+    return unchecked.length > 0 ? EXIT.unchecked : EXIT.ok;
+  });
 }
 
 function told(found: Verified | VerifiedWorkspace): string {

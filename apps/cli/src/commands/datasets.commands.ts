@@ -17,6 +17,7 @@ export const datasets: Group = {
     create: { route: 'POST /api/v1/datasets', example: '--name questions --data-type kv' },
     patch: { route: `PATCH ${ONE}`, example: "questions --description 'questions of our customers'" },
     delete: { route: `DELETE ${ONE}`, example: 'questions' },
+    copy: { route: `POST ${ONE}/copy`, example: "questions --name 'questions of ours'" },
     versions: { route: `GET ${ONE}/versions`, example: 'questions', columns: ['as_of', 'tags'] },
     version: { route: `GET ${ONE}/version`, example: 'questions --tag release' },
     tag: { route: `PUT ${ONE}/tags`, example: 'questions --tag release --as-of 2026-01-31T12:00:00Z' },

@@ -102,6 +102,13 @@ export function upload(path: string, body: Blob, { signal, onSent }: Upload): Pr
   });
 }
 
+/** The whole body of an answer, which the browser keeps outside of the memory of the page. @throws ApiError */
+export async function download(path: string): Promise<Blob> {
+  const response = await send(new Request(path, { credentials: 'same-origin', headers: ownHeaders() }));
+  if (response.ok) return response.blob();
+  throw refused(response, json(await response.text()));
+}
+
 async function lossless(path: string, init: RequestInit): Promise<unknown> {
   const response = await send(new Request(path, init));
   const text = await response.text();

@@ -42,6 +42,7 @@ const OWN = new Set([
   'POST /v2/auth/providers/mcp-discover',
   'GET /api/v1/audit-logs',
   'GET /v1/audit/choices',
+  'GET /v1/audit/export',
   'GET /v1/changes',
   'GET /v1/console/session',
   'DELETE /v1/console/session',

@@ -234,7 +234,7 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
       await appears(page.getByText('not needed'));
       await way.look(page);
       const saving = page.waitForEvent('download');
-      await way.press(page.getByRole('button', { name: 'Export' }));
+      await way.press(page.getByRole('button', { name: 'Export', exact: true }));
       expect(readFileSync(await (await saving).path(), 'utf8')).toContain('delete_deployment');
       await way.press(page.getByRole('link', { name: 'Entry: Delete deployment' }).first());
       await way.press(page.getByRole('link', { name: 'History of the deployment' }));
@@ -250,7 +250,7 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
         await (await choosing).setFiles(chosen);
       };
       await choose('Keys, keys.json', file('keys.json', Buffer.from(keys)));
-      await choose('History, a .jsonl file', file('history.jsonl', history));
+      await choose('Export, a .jsonl file', file('history.jsonl', history));
       await page.context().setOffline(true);
       await way.press(page.getByRole('button', { name: 'Verify' }));
       await appears(page.getByText('It is as it was exported'));

@@ -593,10 +593,10 @@ inBrowser('The console', () => {
       await fetch(`${installation.url}/v2/deployments/${id}/history/export`, { headers: { 'x-api-key': OPERATOR } })
     ).text();
     const keys = JSON.stringify(await installation.ask('GET', '/v1/audit/keys'));
-    await page.getByRole('link', { name: 'Verify a history' }).click();
+    await page.getByRole('link', { name: 'Verify an export' }).click();
     const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
     await page.getByLabel('Keys, keys.json').setInputFiles(file('keys.json', keys));
-    await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', export_));
+    await page.getByLabel('Export, a .jsonl file').setInputFiles(file('history.jsonl', export_));
     await page.getByRole('button', { name: 'Verify' }).click();
     await appears(page.getByText('It is as it was exported, and not all is proven'));
     await page.getByLabel('Kept seals or export (optional)').setInputFiles(file('kept.jsonl', export_));
@@ -615,9 +615,32 @@ inBrowser('The console', () => {
     await page.getByRole('button', { name: 'Verify' }).click();
     await appears(page.getByText('It is as it was written'));
     const changed = export_.replace('registry.example/audited:1', 'registry.example/audited:2');
-    await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', changed));
+    await page.getByLabel('Export, a .jsonl file').setInputFiles(file('history.jsonl', changed));
     await page.getByRole('button', { name: 'Verify' }).click();
     await appears(page.getByText('It does not hold'));
+
+    // Everything of the workspace, from one export.
+    await page.goto('/o/-/audit');
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export, signed' }).click();
+    const workspace = readFileSync(await (await saving).path(), 'utf8');
+    await page.getByRole('link', { name: 'Verify an export' }).click();
+    const verifies = async (text: string, verdict: string) => {
+      await page.getByLabel('Export, a .jsonl file').setInputFiles(file('workspace.jsonl', text));
+      await page.getByRole('button', { name: 'Verify' }).click();
+      await appears(page.getByText(verdict));
+    };
+    await page.getByLabel('Keys, keys.json').setInputFiles(file('keys.json', keys));
+    await verifies(workspace, 'It is as it was exported, and not all is proven');
+    await appears(page.getByText('only the operator can check, with npm run audit'));
+    await page.getByLabel('Kept seals or export (optional)').setInputFiles(file('kept.jsonl', workspace));
+    await verifies(workspace, 'It is as it was written');
+    expect(await walk.looks(page)).toEqual([]);
+    const own = workspace.split('\n').filter((line) => !line.includes(`"stream":"deployment-${id}"`));
+    await verifies(own.filter((line) => !line.startsWith('{"seal"')).join('\n'), 'were exported.');
+    await verifies(workspace.slice(0, workspace.trimEnd().lastIndexOf('\n')), 'It is not complete');
+    const { workspace: named } = JSON.parse(workspace.split('\n')[0]!) as { workspace: string };
+    await verifies(workspace.replace(named, named.replace(/^./, 'f')), 'It is an export of the workspace f');
   });
 
   it('creates a key, shows it once, and revokes it with the browsers that are signed in with it', async () => {

@@ -62,6 +62,12 @@ export const datasetUpdate = object('DatasetUpdate', {
   data_type: fixed(literal(DATA_TYPES)),
   externally_managed: fixed(bool()),
 });
+export const datasetCopy = object('DatasetCopy', {
+  name: note(str({ min: 1, max: MOST_NAME }), 'Name of the copy, unique in the workspace (409).'),
+  description: note(optional(str({ max: MOST_DESCRIPTION })), 'What it is about; absent: what the copied one says.'),
+  as_of: note(optional(str(), 'latest'), 'The version that is copied: a time, a tag, or `latest`.'),
+  splits: note(optional(list(str({ min: 1, max: MOST_NAME }), { min: 1, max: 100 })), 'Only examples in one of these splits.'),
+});
 export const csvFields = object('DatasetUpload', {
   name: optional(str({ min: 1, max: MOST_NAME })),
   description: optional(str({ max: MOST_DESCRIPTION })),

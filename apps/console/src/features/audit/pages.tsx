@@ -1,7 +1,9 @@
+import { useMutation } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Schemas } from '../../api/client';
+import { download, type Schemas } from '../../api/client';
 import { ApiError } from '../../api/errors';
+import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { ColumnsButton } from '../../ui/columns/list-columns';
 import { ErrorPage } from '../../ui/error-page';
@@ -37,7 +39,10 @@ export function AuditPage() {
   const filter = (name: string, how?: 'replace') => (value: string) =>
     change({ [name]: value || undefined, entry: undefined }, how);
   const drop = () => change(Object.fromEntries([...FILTERS, 'since'].map((name) => [name, undefined])));
-  const download = async () => {
+  const signed = useMutation({
+    mutationFn: async () => save('workspace.jsonl', await download('/v1/audit/export')),
+  });
+  const saveEntries = async () => {
     setSaving('yes');
     try {
       save('audit-log.jsonl', await exported(search));
@@ -54,13 +59,21 @@ export function AuditPage() {
       title="Audit log"
       aside={
         <>
-          <Button disabled={saving === 'yes'} onClick={() => void download()}>
+          <Button disabled={saving === 'yes'} onClick={() => void saveEntries()}>
             {saving === 'yes' ? 'Exporting …' : 'Export'}
           </Button>
           <Copy text={command(search)}>Copy as command</Copy>
           <a className={css.verify} href="/v1/audit/keys" download="keys.json">
             Keep the keys
           </a>
+          <Action
+            scope="admin"
+            title="Everything of this workspace that the log holds"
+            disabled={signed.isPending}
+            onClick={() => signed.mutate()}
+          >
+            {signed.isPending ? 'Exporting all …' : 'Export, signed'}
+          </Action>
           <Verify />
         </>
       }
@@ -104,6 +117,7 @@ export function AuditPage() {
         )}
       </Filters>
       {saving instanceof Error && <Problem error={saving} />}
+      {signed.error && <Problem error={signed.error} retry={() => signed.mutate()} />}
       {log.error && <Problem error={log.error} retry={() => void log.refetch()} />}
       {!log.data && !log.error && <Skeleton rows={10} />}
       {log.data && entries.length === 0 && (
@@ -129,7 +143,7 @@ function Verify() {
   const { w } = useParams({ from: '/o/$w' });
   return (
     <Link to="/o/$w/audit/verify" params={{ w }} className={css.verify}>
-      Verify a history
+      Verify an export
     </Link>
   );
 }

@@ -1,5 +1,5 @@
 import type { SigningKey } from '../../../../cli/src/api/exported-seals';
-import { keptFrom, keysOf, verifyHistory } from './verify-history';
+import { keptFrom, keysOf, verifyExport } from './verify-history';
 
 const STREAM = 'deployment-1';
 
@@ -42,8 +42,9 @@ let keys: readonly SigningKey[];
 
 beforeAll(async () => ({ lines, hashes, keys } = await exported(3)));
 
-const verified = (changed: readonly string[], kept?: ReturnType<typeof keptFrom>) =>
-  verifyHistory(`${changed.join('\n')}\n`, keys, kept);
+const fileOf = (some: readonly string[]) => new Blob([`${some.join('\n')}\n`]);
+const verified = async (changed: readonly string[], kept?: ReturnType<typeof keptFrom>) =>
+  verifyExport(fileOf(changed), { keys, kept: await kept });
 
 it('says whose signature it is, and of how many events', async () => {
   expect(await verified(lines, keptFrom(`2:${hashes[2]}`, undefined))).toEqual({
@@ -53,8 +54,8 @@ it('says whose signature it is, and of how many events', async () => {
     exportedAt: '2026-01-01T00:00:00.000Z',
     unchecked: ['No verdict on version 3 of 3: no head or seal that was kept vouches for it.'],
   });
-  expect(await verified(lines, keptFrom('', lines.join('\n')))).toMatchObject({ unchecked: [] });
-  expect(() => keptFrom('', 'text')).toThrow('neither an export nor a list of seals');
+  expect(await verified(lines, keptFrom('', fileOf(lines)))).toMatchObject({ unchecked: [] });
+  await expect(keptFrom('', fileOf(['text']))).rejects.toThrow('neither an export nor a list of seals');
 });
 
 it.each<[string, () => readonly string[], string]>([
@@ -73,8 +74,29 @@ it.each<[string, () => readonly string[], string]>([
 });
 
 it('refuses an unknown key, and a history that is not the one whose head was kept', async () => {
-  await expect(verifyHistory(lines.join('\n'), [])).rejects.toThrow('which is not among the keys');
+  await expect(verifyExport(fileOf(lines), { keys: [] })).rejects.toThrow('which is not among the keys');
   await expect(verified(lines, keptFrom(`2:${hashes[1]}`, undefined))).rejects.toThrow('Up to line 2');
   await expect(verified(lines, keptFrom(`9:${hashes[1]}`, undefined))).rejects.toThrow('It ends with version 3');
-  expect(() => keptFrom('2:short', undefined)).toThrow('version:hash');
+  await expect(keptFrom('2:short', undefined)).rejects.toThrow('version:hash');
+});
+
+it('reads a file in parts, tells how far it is, and stops when it is told to', async () => {
+  const { lines: many, keys } = await exported(2000);
+  const file = fileOf(many);
+  // As large files come: some lines are in two parts, some characters too.
+  const text = new TextEncoder().encode(await file.text());
+  file.stream = () =>
+    new ReadableStream({
+      start(parts) {
+        for (let at = 0; at < text.length; at += 1000) parts.enqueue(text.slice(at, at + 1000));
+        parts.close();
+      },
+    });
+  const read: number[] = [];
+  expect(await verifyExport(file, { keys, onRead: (bytes) => read.push(bytes) })).toMatchObject({ events: 2000 });
+  expect(read.length).toBeGreaterThan(1);
+  expect(read.at(-1)).toBe(file.size);
+  const stopping = new AbortController();
+  const stopped = verifyExport(file, { keys, onRead: () => stopping.abort(), signal: stopping.signal });
+  await expect(stopped).rejects.toThrow('aborted');
 });

@@ -1,13 +1,53 @@
-import { type Kept, keptOf, verifyHistory as verifyLines } from '../../../../cli/src/api/exported-history';
+import { type Kept, keptOf } from '../../../../cli/src/api/exported-history';
 import { type Cryptography, keptSealsOf, type SigningKey } from '../../../../cli/src/api/exported-seals';
+import { verifyExport as verifyLines } from '../../../../cli/src/api/exported-workspace';
+
+/** A larger export takes a page minutes: the command line verifies it. */
+export const MOST_BYTES = 256 * 1024 * 1024;
+
+interface Verification {
+  readonly keys: readonly SigningKey[];
+  readonly kept?: Kept;
+  /** The workspace that the export of a workspace must be of. */
+  readonly workspace?: string;
+  /** Told how many bytes have been read. */
+  readonly onRead?: (bytes: number) => void;
+  readonly signal?: AbortSignal;
+}
 
 /**
- * Verifies an exported history as the command line does, with the cryptography of the browser: nothing leaves it.
- * @throws Error that says what is not as it was
+ * Verifies an export of a history or a workspace as the command line does, with the cryptography of the browser: nothing
+ * leaves it. It is read in parts, and of the events only numbers stay in memory. @throws Error that says what is not as it was
  */
-export function verifyHistory(text: string, keys: readonly SigningKey[], kept?: Kept) {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return verifyLines(lines, keys, ofBrowser, kept);
+export async function verifyExport(file: Blob, { keys, kept, workspace, onRead, signal }: Verification) {
+  if (!('subtle' in crypto)) {
+    throw new Error('This browser verifies only pages of https or of this machine: use fairlead audit verify.');
+  }
+  if (file.size > MOST_BYTES) {
+    throw new Error(`It has more than ${MOST_BYTES / 1024 ** 2} MB: fairlead audit verify verifies it.`);
+  }
+  const lines = linesOf(file, onRead, signal);
+  const first = file.slice(0, 1024);
+  const isWorkspace = (await first.text()).startsWith('{"workspace":');
+  return verifyLines(lines, keys, ofBrowser, kept, isWorkspace ? workspace : undefined);
+}
+
+/** The lines of a file that are not empty, while it is read. */
+async function* linesOf(file: Blob, onRead?: (bytes: number) => void, signal?: AbortSignal): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let [rest, read] = ['', 0];
+  const reader = file.stream().getReader();
+  for (;;) {
+    signal?.throwIfAborted();
+    const { done, value } = await reader.read();
+    rest += done ? decoder.decode() : decoder.decode(value, { stream: true });
+    const lines = rest.split('\n');
+    rest = done ? '' : lines.pop()!;
+    for (const line of lines) if (line.trim() !== '') yield line;
+    if (done) return;
+    read += value.length;
+    onRead?.(read);
+  }
 }
 
 const ofBrowser: Cryptography = {
@@ -41,12 +81,14 @@ export function keysOf(text: string): SigningKey[] {
  * Returns what somebody kept: a head as `version:hash`, and an earlier export or seals of the log, one a line, from a
  * file. @throws Error
  */
-export function keptFrom(head: string, file: string | undefined): Kept {
+export async function keptFrom(head: string, file: Blob | undefined): Promise<Kept> {
   const kept: Kept = head.trim() === '' ? {} : { head: headOf(head) };
   if (file === undefined) return kept;
-  const exported = keptOf(file);
+  let last = '';
+  for await (const line of linesOf(file)) last = line;
+  const exported = keptOf(last);
   if (exported) return { ...exported, ...kept };
-  const seals = keptSealsOf(file);
+  const seals = file.size > MOST_BYTES ? undefined : keptSealsOf(await file.text());
   if (!seals) throw new Error('The file that was kept is neither an export nor a list of seals.');
   return { ...kept, seals };
 }

@@ -1,38 +1,54 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { useSession } from '../../api/session';
 import { Drop, Drops } from '../../ui/drop';
 import { Form, TextField } from '../../ui/form';
-import { Page, Text, useTitle } from '../../ui/parts';
+import { Button, Page, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import css from './audit.module.css';
-import { keptFrom, keysOf, verifyHistory } from './verify-history';
+import { keptFrom, keysOf, MOST_BYTES, verifyExport } from './verify-history';
 
-type Outcome =
-  | { readonly problem: string }
-  | { readonly verified: Awaited<ReturnType<typeof verifyHistory>>; isKept: boolean };
+type Found = Awaited<ReturnType<typeof verifyExport>>;
+type Outcome = { readonly problem: string } | { readonly verified: Found; isKept: boolean };
 
-/** Holds an exported history against the keys that one has kept, in this browser: nothing is sent. */
+const MEGABYTE = 1024 * 1024;
+
+/** Holds an export against the keys that one has kept, in this browser: nothing is sent. */
 export function VerifyPage() {
-  useTitle('Verify a history');
+  useTitle('Verify an export');
   const { w } = useParams({ from: '/o/$w' });
-  const [history, setHistory] = useState<File>();
+  const [exported, setExported] = useState<File>();
   const [keys, setKeys] = useState<File>();
   const [earlier, setEarlier] = useState<File>();
   const [head, setHead] = useState('');
   const [outcome, setOutcome] = useState<Outcome>();
-  const [busy, setBusy] = useState(false);
+  const [share, setShare] = useState<number>();
+  const session = useSession().data;
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
   const verify = async () => {
-    setBusy(true);
+    const { signal } = (running.current = new AbortController());
+    setShare(0);
     setOutcome(undefined);
     try {
-      const kept = keptFrom(head, await earlier?.text());
-      const verified = await verifyHistory(await history!.text(), keysOf(await keys!.text()), kept);
+      const kept = await keptFrom(head, earlier);
+      const verified = await verifyExport(exported!, {
+        keys: keysOf(await keys!.text()),
+        kept,
+        workspace: w === '-' ? session?.workspace_id : w,
+        onRead: (bytes) => setShare(bytes / exported!.size),
+        signal,
+      });
       setOutcome({ verified, isKept: kept.head !== undefined || kept.seals !== undefined });
     } catch (error) {
-      setOutcome({ problem: (error as Error).message });
+      if (!signal.aborted) setOutcome({ problem: (error as Error).message });
     } finally {
-      setBusy(false);
+      if (!signal.aborted) setShare(undefined);
     }
+  };
+  const stop = () => {
+    running.current?.abort();
+    setShare(undefined);
   };
   return (
     <Page
@@ -41,19 +57,31 @@ export function VerifyPage() {
           <Link to="/o/$w/audit" params={{ w }} className={css.crumb}>
             Audit log
           </Link>{' '}
-          <span className={css.quiet}>/</span> <span>Verify a history</span>
+          <span className={css.quiet}>/</span> <span>Verify an export</span>
         </>
       }
     >
       <p className={css.lead}>
-        An exported history ends with a signature. This page checks the chain of its events and the signatures with what
-        the browser brings: no file leaves it, and the service is not asked.
+        An export of the workspace, or of one deployment, ends with a signature. This page checks the chain of each
+        stream, the seals over its events and the signatures with what the browser brings: no file leaves it, and the
+        service is not asked. <code>fairlead audit verify</code> does the same, also for more than{' '}
+        {MOST_BYTES / MEGABYTE} MB.
       </p>
       <div className={css.narrow}>
-        <Form action="Verify" unsaved={false} busy={busy} disabled={!history || !keys} onSubmit={() => void verify()}>
+        <Form
+          action="Verify"
+          unsaved={false}
+          busy={share !== undefined}
+          disabled={!exported || !keys}
+          onSubmit={() => void verify()}
+        >
           <Drops>
-            <Drop label="History, a .jsonl file" onFiles={([file]) => setHistory(file)}>
-              {history ? <Chosen file={history} /> : '“Export, signed” in the history of a deployment writes it.'}
+            <Drop label="Export, a .jsonl file" onFiles={([file]) => setExported(file)}>
+              {exported ? (
+                <Chosen file={exported} />
+              ) : (
+                '“Export, signed” of the audit log writes that of the workspace, and of a deployment its history.'
+              )}
             </Drop>
             <Drop label="Keys, keys.json" onFiles={([file]) => setKeys(file)}>
               {keys ? (
@@ -74,12 +102,18 @@ export function VerifyPage() {
           </Drops>
           <TextField
             label="Head that was kept, version:hash (optional)"
-            hint="Shows whether the history was rewritten before it was exported."
+            hint="Of a workspace events:hash. Shows whether the history was rewritten before it was exported."
             value={head}
             onChange={(event) => setHead(event.target.value)}
           />
         </Form>
       </div>
+      {share !== undefined && (
+        <p className={css.progress}>
+          <progress value={share} aria-label="Verified so far" /> {Math.floor(share * 100)} %{' '}
+          <Button onClick={stop}>Stop</Button>
+        </p>
+      )}
       <div role="status">
         {outcome && 'problem' in outcome && (
           <section className={css.result} data-right={false}>
@@ -95,8 +129,8 @@ export function VerifyPage() {
   );
 }
 
-function Right({ verified, isKept }: { verified: Awaited<ReturnType<typeof verifyHistory>>; isKept: boolean }) {
-  const { stream, events, signedBy, exportedAt, unchecked } = verified;
+function Right({ verified, isKept }: { verified: Found; isKept: boolean }) {
+  const { signedBy, exportedAt, unchecked } = verified;
   const isProven = isKept && unchecked.length === 0;
   return (
     <section className={css.result} data-right={isProven || undefined}>
@@ -108,7 +142,7 @@ function Right({ verified, isKept }: { verified: Awaited<ReturnType<typeof verif
         )}
       </h2>
       <p>
-        <Text>{`${stream}: ${events.toLocaleString('en')} events, signed by the key ${signedBy} at ${exportedAt}.`}</Text>
+        <Text>{`${contentsOf(verified)}, signed by the key ${signedBy} at ${exportedAt}.`}</Text>
       </p>
       {!isKept && (
         <p className={css.quiet}>
@@ -117,8 +151,26 @@ function Right({ verified, isKept }: { verified: Awaited<ReturnType<typeof verif
         </p>
       )}
       {isKept && unchecked.map((reason) => <p key={reason}>{reason}</p>)}
+      {'notCovered' in verified && (
+        <>
+          <h3>What no export of one workspace shows</h3>
+          {verified.notCovered.map((one) => (
+            <p key={one}>
+              <Text>{one}</Text>
+            </p>
+          ))}
+        </>
+      )}
     </section>
   );
+}
+
+function contentsOf(verified: Found): string {
+  const count = (number: number, thing: string) => `${number.toLocaleString('en')} ${thing}`;
+  if (!('workspace' in verified)) return `${verified.stream}: ${count(verified.events, 'events')}`;
+  const { workspace, events, streams, seals, position } = verified;
+  const counts = `${count(events, 'events')} in ${count(streams, 'streams')} under ${count(seals, 'seals')} of the log`;
+  return `Workspace ${workspace}: ${counts}, up to its position ${position}`;
 }
 
 function Chosen({ file: { name, size } }: { file: File }) {

@@ -9,7 +9,7 @@ import { Button, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts'
 import { Share } from '../../ui/share';
 import { textOf } from './run-facts';
 import { RunView } from './run-view';
-import css from './runs.module.css';
+import { ProjectCrumb } from './project-crumb';
 
 // A run that stands alone needs no tree.
 const TraceView = late(async () => (await import('./trace-view')).TraceView);
@@ -67,10 +67,7 @@ export function RunPage() {
       fill
       title={
         <>
-          <Link to="/o/$w/projects/p/$session" params={{ w, session }} className={css.crumb}>
-            Project
-          </Link>{' '}
-          <span className={css.slash}>/</span> <Text title={title.slice(0, 1000)}>{middle(title, 80)}</Text>
+          <ProjectCrumb w={w} session={session} /> <Text title={title.slice(0, 1000)}>{middle(title, 80)}</Text>
         </>
       }
       aside={

@@ -6,6 +6,7 @@ import { List, More, Section } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Readable } from '../../ui/values/values';
 import { RunStatus } from './columns';
+import { ProjectCrumb } from './project-crumb';
 import css from './runs.module.css';
 
 /** The runs of one conversation, as a conversation. */
@@ -28,10 +29,7 @@ export function ThreadPage() {
     <Page
       title={
         <>
-          <Link to="/o/$w/projects/p/$session" params={{ w, session }} className={css.crumb}>
-            Project
-          </Link>{' '}
-          <span className={css.slash}>/</span> <Text title={id.slice(0, 1000)}>{middle(id, 80)}</Text>
+          <ProjectCrumb w={w} session={session} /> <Text title={id.slice(0, 1000)}>{middle(id, 80)}</Text>
         </>
       }
     >

@@ -352,7 +352,7 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
           open: async (page) => {
             const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('<b>no JSON</b>') });
             await page.getByLabel('Keys, keys.json').setInputFiles(file('<img src=x>.json'));
-            await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl'));
+            await page.getByLabel('Export, a .jsonl file').setInputFiles(file('history.jsonl'));
             await page.getByRole('button', { name: 'Verify' }).click();
             await appears(page.getByText('It does not hold'));
           },
