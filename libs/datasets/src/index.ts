@@ -27,6 +27,7 @@ export { findDataset, findHoldings, findScoreDirections, requireDataset } from '
 export { LoggedDatasets } from './datasets/logged-datasets.service';
 export { datasetsEntities } from './domain';
 export { type ExampleEntity } from './examples/example.entity';
+export { DatasetCopies } from './datasets/dataset-copies.service';
 export { ExamplesThread } from './examples/examples-thread.service';
 export { applyDatasetTagged, applyExamples } from './examples/examples.projection';
 export { countExamples, exampleMembers, listExamples, readCurrentExamples } from './examples/examples.queries';

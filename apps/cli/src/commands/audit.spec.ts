@@ -382,7 +382,7 @@ describe('the export of a workspace', () => {
       ['workspace.jsonl --head history.jsonl', 'keys.json', 'The head that was kept is of the history deployment-'],
       ['history.jsonl --head workspace.jsonl', 'keys.json', 'The head that was kept is of the workspace'],
       [`history.jsonl --of ${other}`, 'keys.json', 'It is the history of one deployment'],
-      ['workspace.jsonl', 'none.json', 'which is not among the keys'],
+      ['workspace.jsonl', 'none.json', 'not among the keys'],
       ['workspace.jsonl', 'swapped.json', 'is wrong'],
     ] as const) {
       const pair = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });

@@ -33,7 +33,7 @@ export class DatasetCopiesController {
   @Describe({
     summary: 'Copy a dataset as one that clients change',
     description:
-      'Also one that only uploads of experiments change. The examples of one version are copied with inputs, outputs, metadata, splits and attachments, up to 24 MiB, all of them or none; they get ids of their own. `metadata.copied_from` names the dataset and the version. Experiments, tags and the baseline stay behind.',
+      'Also one that only uploads of experiments change. The examples of one version are copied with inputs, outputs, metadata, splits and attachments, up to 24 MiB and 25,000 examples, all of them or none; they get ids of their own and keep `created_at`. `metadata.copied_from` names the dataset and the version. Experiments, tags and the baseline stay behind.',
     path: datasetPath,
     body: datasetCopy,
     takes: ['x-reason', 'Idempotency-Key'],

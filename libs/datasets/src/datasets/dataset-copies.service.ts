@@ -15,6 +15,8 @@ import { findDataset } from './datasets.queries';
 
 /** Largest size of the examples of a copy, as of any other change: it is one event whose rows are in memory. */
 const MOST_MEGABYTES = 24;
+/** Largest number of them, as in a request that creates examples. */
+const MOST_EXAMPLES = 25_000;
 /** Bytes that an example takes besides its texts. */
 const EACH = 200;
 /** Copies at once, one for each workspace, and the wait for one (ms). */
@@ -77,21 +79,22 @@ export class DatasetCopies {
   ): Promise<readonly ChangedExample[]> {
     const copied: ChangedExample[] = [];
     let bytes = 0;
-    for await (const { inputs, outputs, metadata, source_run_id, attachments } of readExamples(
+    for await (const { created, inputs, outputs, metadata, source_run_id, attachments } of readExamples(
       this.datasets.pool,
       tenantId,
       filter,
     )) {
       for (const text of [inputs, outputs, metadata]) bytes += Buffer.byteLength(text ?? '');
       bytes += EACH;
-      if (bytes > MOST_MEGABYTES * 1024 * 1024) {
+      if (bytes > MOST_MEGABYTES * 1024 * 1024 || copied.length === MOST_EXAMPLES) {
         throw new PayloadTooLarge(
-          `The examples have more than ${MOST_MEGABYTES} MiB together: copy some of their splits, or download the dataset and add its examples in several requests.`,
+          `The dataset has more than ${MOST_EXAMPLES} examples or ${MOST_MEGABYTES} MiB of them: copy some of its splits, or download it and add its examples in several requests.`,
         );
       }
       const id = command?.idFor('example', copied.length) ?? newId();
       copied.push({
-        ...{ id, name: `#${id.slice(0, 4)} @ ${name}`, inputs },
+        // With the times, lists of the copy have the order of the other dataset.
+        ...{ id, created_at: created, name: `#${id.slice(0, 4)} @ ${name}`, inputs },
         outputs: outputs ?? undefined,
         metadata: metadata ?? undefined,
         source_run_id: source_run_id ?? undefined,

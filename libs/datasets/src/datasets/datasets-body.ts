@@ -66,7 +66,10 @@ export const datasetCopy = object('DatasetCopy', {
   name: note(str({ min: 1, max: MOST_NAME }), 'Name of the copy, unique in the workspace (409).'),
   description: note(optional(str({ max: MOST_DESCRIPTION })), 'What it is about; absent: what the copied one says.'),
   as_of: note(optional(str(), 'latest'), 'The version that is copied: a time, a tag, or `latest`.'),
-  splits: note(optional(list(str({ min: 1, max: MOST_NAME }), { min: 1, max: 100 })), 'Only examples in one of these splits.'),
+  splits: note(
+    optional(list(str({ min: 1, max: MOST_NAME }), { min: 1, max: 100 })),
+    'Only examples in one of these splits.',
+  ),
 });
 export const csvFields = object('DatasetUpload', {
   name: optional(str({ min: 1, max: MOST_NAME })),

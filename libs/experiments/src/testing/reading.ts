@@ -38,7 +38,7 @@ import {
   SessionCommands,
   UploadThread,
 } from '@fairlead/runs';
-import { DatasetCommands, DatasetsModule, ExamplesThread } from '@fairlead/datasets';
+import { DatasetCommands, DatasetCopies, DatasetsModule, ExamplesThread } from '@fairlead/datasets';
 import { experimentsView } from '../experiments.projection';
 import { InfoController } from '../info.controller';
 import { experimentsMigrations } from '../domain';
@@ -117,6 +117,7 @@ export async function startReading(
       { provide: Pool, useValue: database.pool },
       { provide: StoredBytes, useValue: new StoredBytes(database.pool) },
       { provide: ExperimentLimits, useValue: new ExperimentLimits(ofExperiments) },
+      DatasetCopies,
       ExamplesThread,
       LiveRunsThread,
       UploadThread,

@@ -10,6 +10,7 @@ import { List, More, Nothing, Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { SavedViews } from '../../ui/views/saved-views';
 import { useDataset, useDatasets } from './data';
+import { CopyDataset } from './dataset/copy-dataset';
 import css from './experiments.module.css';
 import { FirstUpload } from './first-upload';
 import { ExperimentTable } from './table';
@@ -123,6 +124,7 @@ export function DatasetPage() {
           <span className={css.count}>/</span> <Text>{name}</Text>
         </>
       }
+      aside={dataset.data && <CopyDataset dataset={id} name={dataset.data.name} />}
     >
       {dataset.error && <Problem error={dataset.error} retry={() => void dataset.refetch()} />}
       {dataset.data?.description && (

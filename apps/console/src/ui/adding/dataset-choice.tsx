@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered, api } from '../../api/client';
 import { Choice, TextField } from '../form';
-import { Problem, Skeleton } from '../parts';
+import { Button, Problem, Skeleton } from '../parts';
 import { takesFocus } from './takes-focus';
 
 const MOST_DATASETS = 100;
@@ -34,8 +34,10 @@ export function useDatasetChoice(): DatasetChoice {
   });
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState('');
+  /** Name of the copy of an uploaded dataset; undefined while none is wanted. */
+  const [copy, setCopy] = useState<string>();
   const dataset = chosen ?? datasets.data?.find(({ externally_managed: uploaded }) => !uploaded)?.id ?? NEW;
-  const isUploaded = datasets.data?.some(({ id, externally_managed: uploaded }) => id === dataset && uploaded) ?? false;
+  const uploaded = datasets.data?.find(({ id, externally_managed }) => id === dataset && externally_managed);
   const options = Object.fromEntries([
     ...(datasets.data ?? []).map(({ id, name: one, externally_managed: uploaded }) => [
       id,
@@ -49,13 +51,27 @@ export function useDatasetChoice(): DatasetChoice {
         label="Dataset"
         options={options}
         value={dataset}
-        onChange={(event) => setChosen(event.target.value)}
+        onChange={(event) => {
+          setChosen(event.target.value);
+          setCopy(undefined);
+        }}
         ref={takesFocus}
       />
-      {isUploaded && (
-        <p role="note">
-          Only uploads of experiments change this dataset. Choose one that you write yourself, or a new one.
-        </p>
+      {uploaded && copy === undefined && (
+        <>
+          <p role="note">
+            Only uploads of experiments change this dataset. Choose one that you write yourself, or a new one.
+          </p>
+          <Button onClick={() => setCopy(`${uploaded.name} (copy)`)}>Add to a copy of it …</Button>
+        </>
+      )}
+      {copy !== undefined && (
+        <TextField
+          label="Name of the copy"
+          hint="Its examples are copied with their splits and attachments; experiments stay behind."
+          value={copy}
+          onChange={(event) => setCopy(event.target.value)}
+        />
       )}
       {dataset === NEW && (
         <TextField label="Name of the dataset" value={name} onChange={(event) => setName(event.target.value)} />
@@ -69,15 +85,26 @@ export function useDatasetChoice(): DatasetChoice {
     ) : (
       <Skeleton rows={3} />
     ),
-    isReady: !isUploaded && (dataset !== NEW || name.trim() !== ''),
+    isReady: uploaded ? !!copy?.trim() : dataset !== NEW || name.trim() !== '',
     take: async () => {
-      if (dataset !== NEW) return dataset;
-      const { id } = await answered(api.POST('/api/v1/datasets', { body: { name: name.trim(), data_type: 'kv' } }));
+      if (dataset !== NEW && !uploaded) return dataset;
+      const { id } = uploaded ? await copied(dataset, copy!.trim()) : await made(name.trim());
       // What fails after this is tried again with the dataset that is there now.
       await queries.invalidateQueries({ queryKey: ['datasets', w] });
       setChosen(id);
+      setCopy(undefined);
       return id;
     },
     refresh: () => queries.invalidateQueries({ predicate: ({ queryKey: [one] }) => SHOWN_BY.has(String(one)) }),
   };
+}
+
+function made(name: string) {
+  return answered(api.POST('/api/v1/datasets', { body: { name, data_type: 'kv' } }));
+}
+
+/** Copies a dataset as one that people change. */
+export function copied(dataset: string, name: string) {
+  const params = { path: { dataset_id: dataset } };
+  return answered(api.POST('/api/v1/datasets/{dataset_id}/copy', { params, body: { name, as_of: 'latest' } }));
 }
