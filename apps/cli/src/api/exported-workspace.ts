@@ -75,7 +75,7 @@ export async function verifyExport(
  * what was `kept`, and is of the workspace that is `expected`. It keeps a few numbers for each event.
  * @throws Failure that says what is not as it was
  */
-export async function verifyWorkspace(
+async function verifyWorkspace(
   lines: AsyncIterable<string> | Iterable<string>,
   keys: readonly SigningKey[],
   cryptography: Cryptography,

@@ -73,6 +73,7 @@ const FROM_STREAMS = [
   '/api/v1/api-key/current',
   '/api/v1/datasets/:dataset_id/score-directions',
   '/api/v1/workspaces/current/usage',
+  '/v1/audit/export',
   '/v1/changes',
   '/v1/integrations/:integration_id',
   '/v1/integrations/:integration_id/deliveries',

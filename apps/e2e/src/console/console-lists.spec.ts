@@ -304,6 +304,14 @@ inBrowser('Lists of the console', () => {
     await page.goto(`/o/-/datasets/${dataset}?tab=examples`);
     await appears(page.getByText('Only uploads of experiments change this dataset.'));
     expect(await page.getByRole('button', { name: 'Add an example …' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Copy …' }).click();
+    await page.getByLabel('Name of the copy').fill('a copy of ours');
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await appears(page.getByRole('heading', { name: 'a copy of ours' }));
+    expect(await page.getByRole('button', { name: 'Add an example …' }).isEnabled()).toBe(true);
+    const [copy] = await installation.ask('GET', '/api/v1/datasets?name=a%20copy%20of%20ours');
+    expect(copy).toMatchObject({ externally_managed: false, metadata: { copied_from: { dataset_id: dataset } } });
   });
 
   it('follow a score or a measure through the experiments, as a graph and a table', async () => {

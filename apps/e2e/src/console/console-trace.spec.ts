@@ -223,6 +223,16 @@ inBrowser('A trace in the console', () => {
     await appears(dialog.getByText('Only uploads of experiments change this dataset.'));
     expect(await dialog.getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true);
     expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add to a copy of it …' }).click();
+    expect(await dialog.getByLabel('Name of the copy').inputValue()).toBe('uploaded (copy)');
+    await dialog.getByLabel('Name of the copy').fill('copied');
+    expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await appears(dialog.getByRole('link', { name: 'Show the dataset' }));
+    const [copy] = await installation.ask('GET', '/api/v1/datasets?name=copied');
+    expect(copy).toMatchObject({ example_count: upload('uploaded').results.length + 1 });
+    await page.goto(address(root!.id));
+    await press('d');
     await dataset.selectOption('of our own');
     await dialog.getByLabel('Reference output').fill('{"answer": 12345678901234567890}');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();

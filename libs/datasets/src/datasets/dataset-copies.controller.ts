@@ -44,7 +44,7 @@ export class DatasetCopiesController {
     409: 'There is a dataset of this name.',
     413: 'The examples are too large together.',
   })
-  async copy(
+  async create(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
