@@ -6,7 +6,9 @@ import {
   AppForwarding,
   AppPagesController,
   AppsController,
+  ClusterPreviews,
   Executor,
+  KubernetesExecutor,
   LocalApps,
   LocalExecutor,
 } from '@fairlead/executors';
@@ -23,6 +25,8 @@ import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { ProgramLogsController } from './logs/program-logs.controller';
 import { ProgramLogs } from './logs/program-logs.service';
+import { PreviewForwarding } from './previews/preview-forwarding.service';
+import { PreviewsController } from './previews/previews.controller';
 import { AppsWorker } from './steps/apps.worker';
 import { RolloutAttempts } from './steps/rollout-attempts.service';
 import { RolloutQueue } from './steps/rollout-queue.store';
@@ -42,6 +46,7 @@ export class RolloutsModule {
   /** The module with this executor. */
   static register(executor: Executor, options = new RolloutsOptions()): DynamicModule {
     const apps = executor instanceof LocalExecutor ? executor.programs : undefined;
+    const previews = executor instanceof KubernetesExecutor ? executor.previews : undefined;
     return {
       module: RolloutsModule,
       // Deployments are answered with the addresses of their programs.
@@ -55,6 +60,7 @@ export class RolloutsModule {
         ProgramLogsController,
         RevisionsConsumer,
         ...(apps ? [AppsController, AppPagesController] : []),
+        ...(previews ? [PreviewsController] : []),
       ],
       providers: [
         { provide: Executor, useValue: executor },
@@ -67,6 +73,7 @@ export class RolloutsModule {
               AppsWorker,
             ]
           : []),
+        ...(previews ? [{ provide: ClusterPreviews, useValue: previews }, PreviewForwarding] : []),
         RolloutQueue,
         RolloutLogs,
         LogQueries,

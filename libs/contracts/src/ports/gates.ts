@@ -53,7 +53,7 @@ export interface Gate extends GateLimits {
 }
 
 /** The executors that can let a held revision answer at an address of its own. */
-export const PREVIEWING: readonly string[] = ['local'];
+export const PREVIEWING: readonly string[] = ['local', 'kubernetes'];
 
 /** Tells how a held revision with these gates answers at an address of its own; undefined when it does not. */
 export function previewOf(gates: readonly Gate[] = []): { readonly secrets: boolean } | undefined {

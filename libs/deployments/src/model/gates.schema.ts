@@ -128,7 +128,7 @@ const gate = object(
     ),
     preview: note(
       optional(bool()),
-      'True: while it waits, the revision answers at `/apps/<name>@<its id>`, with the executor `local` only.',
+      'True: while it waits, the revision answers at `/apps/<name>@<its id>`, with the executors `local` and `kubernetes`.',
     ),
     preview_secrets: note(
       optional(bool()),

@@ -1,9 +1,8 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { type RevisionAssignment, StepFailed } from '../port/executor';
+import { StepFailed } from '../port/executor';
+import type { Workload } from './labels';
 import { type Manifests, manifests, type Place } from './manifests';
 import { filled, overlaid, type Overlay } from './overlay';
-
-type Wanted = Pick<RevisionAssignment, 'tenantId' | 'deploymentId' | 'name' | 'revision'>;
 
 /** Kinds of objects that can lead requests to an agent. */
 export const ROUTE_KINDS = [
@@ -35,11 +34,11 @@ export async function additionsOf({ overlay, route }: AdditionsSettings) {
 }
 
 /**
- * Returns the objects of a revision with what overlays add, and with the one that leads requests to the agent. Without
- * `secrets`, their values are empty. @throws StepFailed naming the setting that cannot be used
+ * Returns the objects of a revision with what overlays add, and with the one that leads requests to the agent, which a
+ * held revision does not have: it is reached with a key only. Without `secrets`, their values are empty. @throws StepFailed naming the setting that cannot be used
  */
 export async function objectsOf(
-  revision: Wanted,
+  revision: Workload,
   place: Place,
   settings: AdditionsSettings,
   secrets: ReadonlyMap<string, string> = new Map(revision.revision.secrets.map(({ name }) => [name, ''])),
@@ -49,7 +48,7 @@ export async function objectsOf(
   const service = wanted.find(({ kind }) => kind === 'Service');
   const { name = '', namespace = '', labels } = service?.metadata ?? {};
   const values = { workspace_id: revision.tenantId, deployment_id: revision.deploymentId, name, namespace };
-  const route = template && filled(template, values);
+  const route = template && !revision.preview ? filled(template, values) : undefined;
   const metadata = { ...route?.metadata, name, namespace, labels: { ...route?.metadata?.labels, ...labels } };
   const all = route ? [...wanted, { ...route, metadata }] : wanted;
   return { wanted: all.map((object) => overlaid(object, overlays, values)), unwanted };

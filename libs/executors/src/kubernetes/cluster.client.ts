@@ -1,8 +1,12 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
-import { request as overHttp, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { request as overHttp, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { request as overHttps, type RequestOptions } from 'node:https';
+import { connect as overTcp, isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { connect as overTls, type ConnectionOptions } from 'node:tls';
 import { TimeLimit } from '@fairlead/schema';
+import type { Through } from '../local/forwarding/app-headers.client';
 import { ExecutorUnreachable, StepFailed } from '../port/executor';
 
 /** Name under which the cluster lists the fields that were applied from here. */
@@ -15,6 +19,7 @@ const APPLY_TYPE = 'application/apply-patch+yaml';
 const MOST_BYTES = 32 * 1024 * 1024;
 /** Longest text of a server in a sentence of ours. */
 const MOST_TEXT = 2000;
+const NO_PROXY = 'Programs are not reached through a proxy in front of the cluster (proxy-url of the kubeconfig).';
 /** Statuses that may be passing: a token is being renewed, rights are being granted, somebody else writes too. */
 const PASSING = [401, 403, 409];
 
@@ -130,6 +135,35 @@ export class ClusterClient {
     }
   }
 
+  /**
+   * Opens a connection for one request to a port of a Service, to which the API of the cluster passes it on: so a program
+   * is reached from outside of the cluster too.
+   */
+  async connect(name: string, namespace: string, port: string, { signal }: Call): Promise<Through> {
+    const limit = new TimeLimit(this.deadline, signal);
+    try {
+      const { url, options } = await this.server();
+      if ((await this.connection()).getCurrentCluster()?.proxyUrl) throw new StepFailed(NO_PROXY);
+      const { headers, ...secure } = options;
+      const isPlain = url.protocol === 'http:';
+      const at = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || (isPlain ? 80 : 443)) };
+      const servername = isIP(at.host) ? '' : at.host;
+      const socket = isPlain ? overTcp(at) : overTls({ servername, ...(secure as ConnectionOptions), ...at });
+      const opened = once(socket, isPlain ? 'connect' : 'secureConnect', { signal: limit.signal });
+      await opened.catch((error: unknown) => {
+        socket.destroy();
+        throw error;
+      });
+      const service = { kind: 'Service', metadata: { name, namespace } };
+      const path = `${url.pathname.replace(/\/$/, '')}${pathOf(service)}:${port}/proxy`;
+      return { socket, path, headers: { ...lowerCased(headers), host: url.host } };
+    } catch (error) {
+      throw this.failure(error, limit, signal);
+    } finally {
+      limit.end();
+    }
+  }
+
   /** Sends a request, and again for a while when it is refused for what may pass. */
   private async ask(method: string, path: string, call: Call, body?: object): Promise<object> {
     const until = Date.now() + (call.patient === false ? 0 : this.patience);
@@ -156,35 +190,42 @@ export class ClusterClient {
       if (status < 200 || status > 299) throw refusal(status, text);
       return JSON.parse(text) as object;
     } catch (error) {
-      signal.throwIfAborted();
-      if (limit.hasPassed)
-        throw new ExecutorUnreachable(`The cluster does not answer within ${this.deadline / 1000} s.`);
-      throw problemOf(error);
+      throw this.failure(error, limit, signal);
     } finally {
       limit.end();
     }
   }
 
+  private failure(error: unknown, limit: TimeLimit, signal: AbortSignal): Error {
+    signal.throwIfAborted();
+    if (!limit.hasPassed) return problemOf(error);
+    return new ExecutorUnreachable(`The cluster does not answer within ${this.deadline / 1000} s.`);
+  }
+
   /** Sends one request. Returns its answer, whose body is still to be read. */
   private async open(method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> {
-    const config = await this.connection();
-    const server = config.getCurrentCluster()?.server;
-    if (server === undefined) throw new ExecutorUnreachable('No cluster is configured: set KUBECONFIG.');
     const text = body && JSON.stringify(body);
-    const headers = {
+    const { url, options } = await this.server({
       accept: JSON_TYPE,
       'user-agent': USER_AGENT,
       ...(text !== undefined && { 'content-type': APPLY_TYPE, 'content-length': Buffer.byteLength(text) }),
-    };
-    const options: RequestOptions = { method, headers };
-    await config.applyToHTTPSOptions(options);
-    const url = new URL(server.replace(/\/$/, '') + path);
+    });
+    const send = url.protocol === 'http:' ? overHttp : overHttps;
     return new Promise((resolve, reject) => {
-      const send = url.protocol === 'http:' ? overHttp : overHttps;
-      send(url, { ...options, signal }, resolve)
+      send(new URL(url.href.replace(/\/$/, '') + path), { ...options, method, signal }, resolve)
         .once('error', reject)
         .end(text);
     });
+  }
+
+  /** The address of the cluster, and the options of a request to it, with these headers. */
+  private async server(headers: OutgoingHttpHeaders = {}): Promise<{ url: URL; options: RequestOptions }> {
+    const config = await this.connection();
+    const server = config.getCurrentCluster()?.server;
+    if (server === undefined) throw new ExecutorUnreachable('No cluster is configured: set KUBECONFIG.');
+    const options: RequestOptions = { headers };
+    await config.applyToHTTPSOptions(options);
+    return { url: new URL(server), options };
   }
 
   private connection(): Promise<KubeConfig> {
@@ -229,6 +270,11 @@ function selectorOf(members: Readonly<Record<string, string>>): string {
   return Object.entries(members)
     .map(([name, value]) => `${name}=${value}`)
     .join(',');
+}
+
+/** The headers that a user of the cluster has, which Node takes from its options in one spelling only. */
+function lowerCased(headers: RequestOptions['headers'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
 async function unless404<T>(answer: Promise<T>): Promise<T | undefined> {

@@ -19,7 +19,8 @@ import {
 import { selector } from './labels';
 import { ObjectsClient } from './objects.client';
 import { podHealth, sumOf } from './pod-health';
-import { namespaceOf, type PlaceSettings, placeOf } from './place';
+import { namespaceOf, type PlaceSettings, placeOf, presentNamespace } from './place';
+import { ClusterPreviews } from './previews.client';
 import { RolloutWatch } from './rollout-watch';
 
 export interface KubernetesSettings extends ClusterSettings, PlaceSettings, AdditionsSettings {
@@ -51,6 +52,7 @@ export class KubernetesExecutor extends Executor {
   private readonly objects: ObjectsClient;
   private readonly watch: RolloutWatch;
   private readonly ended = new EndedPods();
+  override readonly previews: ClusterPreviews;
 
   constructor(private readonly settings: KubernetesSettings) {
     super();
@@ -58,6 +60,8 @@ export class KubernetesExecutor extends Executor {
     this.looking = new ClusterClient({ ...settings, deadline: LOOK_MS, patience: 0 });
     this.objects = new ObjectsClient(this.cluster);
     this.watch = new RolloutWatch(this.cluster, settings.look ?? 1000);
+    const { cluster, looking, objects, watch } = this;
+    this.previews = new ClusterPreviews(settings, { cluster, looking, objects, watch });
   }
 
   override async check(signal: AbortSignal): Promise<string | undefined> {
@@ -81,8 +85,9 @@ export class KubernetesExecutor extends Executor {
   }
 
   async remove(assignment: Assignment, step: Step): Promise<void> {
-    const namespace = this.presentNamespace(assignment);
+    const namespace = presentNamespace(assignment, this.settings);
     if (namespace === undefined || (await this.isClosed(assignment, namespace, step))) return;
+    await this.previews.end(assignment, step);
     await this.objects.remove(assignment, namespace, this.settings.look ?? 1000, step);
     this.ended.forget(assignment.deploymentId);
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
@@ -97,7 +102,7 @@ export class KubernetesExecutor extends Executor {
   }
 
   override async inspect(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]> {
-    const namespace = this.presentNamespace(placed);
+    const namespace = presentNamespace(placed, this.settings);
     if (namespace === undefined) return [];
     const query = { kind: 'Pod', namespace, labels: selector(placed) };
     const measuring = this.looking.list<Measured>({ ...query, apiVersion: 'metrics.k8s.io/v1beta1' }, { signal });
@@ -131,9 +136,10 @@ export class KubernetesExecutor extends Executor {
   }
 
   private async halt(assignment: Assignment, step: Step): Promise<void> {
-    const namespace = this.presentNamespace(assignment);
+    const namespace = presentNamespace(assignment, this.settings);
     // A revision that was refused for its namespace has left nothing there.
     if (namespace === undefined || !this.settings.namespaces.has(assignment.tenantId, namespace)) return;
+    await this.previews.end(assignment, step);
     await this.objects.halt(assignment, namespace, step);
     await this.watch.halted(assignment, namespace, step);
   }
@@ -166,11 +172,6 @@ export class KubernetesExecutor extends Executor {
       if (error instanceof ClusterRefused && error.status === 403) return true;
       throw error;
     }
-  }
-
-  /** The namespace that a deployment names, whether its workspace may use it or not: what is not allowed any more is taken away too. */
-  private presentNamespace({ tenantId, place, config }: Placed): string | undefined {
-    return this.settings.namespaces.wanted(tenantId, place ?? config.listener_config?.cluster_namespace);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { KubernetesObject, V1Container, V1PodSpec } from '@kubernetes/client-node';
-import type { RevisionAssignment } from '../port/executor';
-import { managedLabels, selector } from './labels';
+import { managedLabels, type Owner, selector, type Workload } from './labels';
 import { AGENT } from './pod-rules';
 import { type PodSecurityLevel, securityContextFor } from './pod-security';
 
@@ -49,15 +48,16 @@ export interface Manifests {
 }
 
 type Spec = Readonly<Record<string, unknown>>;
-type Wanted = Pick<RevisionAssignment, 'tenantId' | 'deploymentId' | 'name' | 'revision'>;
-type Owner = Pick<Wanted, 'deploymentId'>;
 
-/** Name of everything that belongs to a deployment: its id, which never changes and is always allowed. */
-export function objectName({ deploymentId }: Owner): string {
-  return `fairlead-${deploymentId}`;
+/**
+ * Name of everything that belongs to a deployment: its id, which never changes and is always allowed. What runs beside it
+ * while gates hold it has the id of the revision.
+ */
+export function objectName({ deploymentId, preview, revision }: Owner): string {
+  return `fairlead-${preview ? revision!.revision_id : deploymentId}`;
 }
 
-export function secretName(assignment: Wanted): string {
+export function secretName(assignment: Workload): string {
   return `${objectName(assignment)}-${assignment.revision.revision_id}`;
 }
 
@@ -82,10 +82,10 @@ export function leastReplicas(objects: readonly Named[], deployment: Named): num
 /**
  * The objects of one revision: a Secret of its own, Deployment, Service, a HorizontalPodAutoscaler where more than one
  * size is allowed, a PodDisruptionBudget where there are several replicas; a second Deployment with its autoscaler when
- * the queue is sized by itself. Sizes of databases, caches, orchestrators and executors stand in annotations: nothing of
+ * the queue is sized by itself. A revision that gates hold has one replica and no queue. Sizes of databases, caches, orchestrators and executors stand in annotations: nothing of
  * these is run here.
  */
-export function manifests(assignment: Wanted, place: Place, secrets: ReadonlyMap<string, string>): Manifests {
+export function manifests(assignment: Workload, place: Place, secrets: ReadonlyMap<string, string>): Manifests {
   const spec: Spec = assignment.revision.resource_spec ?? {};
   const name = objectName(assignment);
   const common = { namespace: place.namespace, labels: labelsOf(assignment, spec), annotations: annotationsOf(spec) };
@@ -109,6 +109,12 @@ export function manifests(assignment: Wanted, place: Place, secrets: ReadonlyMap
       ports: [{ name: 'http', port: 80, targetPort: PORT }],
     },
   };
+  if (assignment.preview) {
+    const own = deploymentSpec(assignment, place, spec, secrets, 'server', '');
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: service.metadata };
+    // The others belong to it from the start, so that nothing is left once it is deleted.
+    return { wanted: [{ ...deployment, spec: { replicas: 1, ...own } }, secret, service], unwanted: [] };
+  }
   const queued = Object.keys(spec).some((member) => member.startsWith('queue_'));
   const roles = [
     { name, role: 'server', prefix: '' },
@@ -148,7 +154,7 @@ function roleOf(owner: Owner, role: string): Record<string, string> {
 }
 
 function deploymentSpec(
-  assignment: Wanted,
+  assignment: Workload,
   place: Place,
   spec: Spec,
   secrets: ReadonlyMap<string, string>,
@@ -171,7 +177,7 @@ function deploymentSpec(
 }
 
 function podSpec(
-  assignment: Wanted,
+  assignment: Workload,
   { level, nodes, healthPath }: Place,
   spec: Spec,
   secrets: ReadonlyMap<string, string>,
@@ -180,6 +186,8 @@ function podSpec(
 ): V1PodSpec {
   const { source_revision_config, secret_references } = assignment.revision;
   const name = secretName(assignment);
+  const own = previewVariables(assignment);
+  const isFree = (variable: { readonly name: string }) => own.every((other) => other.name !== variable.name);
   const container: V1Container = {
     name: AGENT,
     image: source_revision_config.image_uri,
@@ -187,11 +195,14 @@ function podSpec(
     env: [
       { name: 'PORT', value: String(PORT) },
       { name: 'FAIRLEAD_ROLE', value: role },
-      ...[...secrets.keys()].map((key) => ({ name: key, valueFrom: { secretKeyRef: { name, key } } })),
-      ...(secret_references ?? []).map((reference) => ({
-        name: reference.name,
-        valueFrom: { secretKeyRef: { name: reference.secret_name, key: reference.secret_key } },
-      })),
+      ...own,
+      ...[...secrets.keys()].map((key) => ({ name: key, valueFrom: { secretKeyRef: { name, key } } })).filter(isFree),
+      ...(secret_references ?? [])
+        .map((reference) => ({
+          name: reference.name,
+          valueFrom: { secretKeyRef: { name: reference.secret_name, key: reference.secret_key } },
+        }))
+        .filter(isFree),
     ],
     resources: resources(spec, prefix),
     // A queue worker listens to nobody.
@@ -216,6 +227,13 @@ function podSpec(
     }),
     ...(typeof spec.service_account_name === 'string' && { serviceAccountName: spec.service_account_name }),
   };
+}
+
+/** Variables by which the runs of a held revision are its own; they take the place of secrets of these names. */
+function previewVariables({ revision: { revision_id }, preview }: Workload): { name: string; value: string }[] {
+  if (!preview) return [];
+  const project = ['LANGSMITH_PROJECT', 'LANGCHAIN_PROJECT'].map((name) => ({ name, value: preview.project }));
+  return [{ name: 'LANGCHAIN_REVISION_ID', value: revision_id }, ...project];
 }
 
 /** Probes with which Kubernetes finds out that an agent is ready: its path answers, or its port where there is none. */
@@ -268,7 +286,7 @@ function scale(spec: Spec, prefix: string): { min: number; max: number } {
   return { min, max: min === 0 ? 0 : Math.max(min, most ?? min) };
 }
 
-function labelsOf(assignment: Wanted, spec: Spec): Record<string, string> {
+function labelsOf(assignment: Workload, spec: Spec): Record<string, string> {
   return { ...strings(spec.labels), ...managedLabels(assignment) };
 }
 

@@ -2,8 +2,8 @@ import type { KubernetesObject, V1Deployment, V1ObjectMeta, V1ReplicaSet } from 
 import { setTimeout as pause } from 'node:timers/promises';
 import { ROUTE_KINDS } from './additions';
 import { type Call, ClusterClient, ClusterRefused } from './cluster.client';
-import { type Assignment, type RevisionAssignment, type Step, StepFailed } from '../port/executor';
-import { selector } from './labels';
+import { type Assignment, type Placed, type RevisionAssignment, type Step, StepFailed } from '../port/executor';
+import { previewSelector, selector } from './labels';
 import { type Named, NAMED_KINDS, objectName, secretName, type Size, sizeUnderAutoscaler } from './manifests';
 
 /** Field manager of the numbers of replicas that are not part of what is applied. */
@@ -52,6 +52,24 @@ export class ObjectsClient {
       await this.cluster.remove({ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata }, call);
       await this.scale(deployment, 0, call);
     }
+  }
+
+  /** Deletes the Deployments of all held revisions of a deployment, and with each one all that belongs to it. */
+  async removePreviews(assignment: Assignment, namespace: string, step: Step): Promise<void> {
+    const call = callOf(step);
+    for (const deployment of await this.previews(assignment, namespace, call)) {
+      await this.cluster.remove(deployment, call);
+    }
+  }
+
+  /** The Deployments of held revisions of a deployment that are not being deleted. */
+  async previews(placed: Placed, namespace: string, call: Call): Promise<V1Deployment[]> {
+    const labels = previewSelector(placed);
+    const query = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, labels };
+    const { items } = await this.cluster.list<V1Deployment>(query, call);
+    return items
+      .filter(({ metadata }) => metadata?.deletionTimestamp === undefined)
+      .map((item) => ({ ...item, apiVersion: 'apps/v1', kind: 'Deployment' }));
   }
 
   /** Deletes the Secrets of revisions to which Kubernetes cannot return any more: no ReplicaSet uses them. */
@@ -142,8 +160,10 @@ export class ObjectsClient {
     for (let looks = 0; looks < LOOKS_AT_REMOVAL; looks++) {
       const there: KubernetesObject[] = [];
       for (const object of left) if (await this.cluster.remove(object, call)) there.push(object);
-      const pods = { apiVersion: 'v1', kind: 'Pod', namespace, labels: selector(assignment) };
-      const { items } = await this.cluster.list(pods, call);
+      const items: KubernetesObject[] = [];
+      for (const labels of [selector(assignment), previewSelector(assignment)]) {
+        items.push(...(await this.cluster.list({ apiVersion: 'v1', kind: 'Pod', namespace, labels }, call)).items);
+      }
       if (there.length + items.length === 0) return;
       if (looks === 1) await step.waits();
       left = there;

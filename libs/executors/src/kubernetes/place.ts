@@ -1,5 +1,5 @@
 import { NamespaceProblem, type Namespaces } from '@fairlead/schema';
-import { type RevisionAssignment, StepFailed } from '../port/executor';
+import { type Placed, type RevisionAssignment, StepFailed } from '../port/executor';
 import type { Place } from './manifests';
 import { type PodRules, podProblems } from './pod-rules';
 
@@ -22,6 +22,17 @@ export function placeOf(
   const problems = podProblems(revision, placed.tenantId, rules);
   if (problems.length > 0) throw new StepFailed(problems.slice(0, MOST_PROBLEMS).join('\n'));
   return { namespace: namespaceOf(placed, namespaces), level: rules.level, healthPath, nodes };
+}
+
+/**
+ * Returns the namespace that a deployment names, whether its workspace may use it or not: what is not allowed any more is
+ * taken away too.
+ */
+export function presentNamespace(
+  { tenantId, place, config }: Placed,
+  { namespaces }: Pick<PlaceSettings, 'namespaces'>,
+): string | undefined {
+  return namespaces.wanted(tenantId, place ?? config.listener_config?.cluster_namespace);
 }
 
 /** Returns the namespace that a deployment is in, or is to be in. @throws StepFailed when its workspace may not use it */

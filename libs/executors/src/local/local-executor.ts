@@ -68,9 +68,9 @@ export class LocalExecutor extends Executor {
   override readonly needsCommits = true;
   override readonly previews: Previews = {
     begin: (assignment, step) => this.beginPreview(assignment, step),
-    end: (deploymentId) => this.programs.endPreview(deploymentId),
-    revisionOf: (deploymentId) => this.programs.previews.get(deploymentId)?.revisionId,
-    pathOf: (deploymentId, revisionId) => this.programs.previews.pathOf(deploymentId, revisionId),
+    end: ({ deploymentId }) => this.programs.endPreview(deploymentId),
+    revisionOf: async ({ deploymentId }) => this.programs.previews.get(deploymentId)?.revisionId,
+    pathOf: async ({ deploymentId }, revisionId) => this.programs.previews.pathOf(deploymentId, revisionId),
   };
 
   constructor(readonly programs: LocalApps) {

@@ -86,19 +86,29 @@ export interface Upkeep {
   observe(assignment: RevisionAssignment, step: Step): Promise<Observation>;
 }
 
+/** A revision that is held, which has only those of its secrets that its gates give it. */
+export interface PreviewAssignment extends RevisionAssignment {
+  readonly preview: {
+    /** Name of its tracing project. */
+    readonly project: string;
+    /** True when its gates give it the secrets. */
+    readonly secrets: boolean;
+  };
+}
+
 /** Lets revisions that wait for the verdict of their gates answer beside the active ones, each at an address of its own. */
 export interface Previews {
-  /**
-   * Lets a revision answer from now on, in place of another one of its deployment, and returns the path of its address.
-   * It starts with the first request, has the secrets of `secretsOf`, and sleeps like other programs. @throws StepFailed
-   */
-  begin(assignment: RevisionAssignment, step: Step): Promise<string>;
+  /** Lets a revision answer from now on, and returns the path of its address. @throws StepFailed */
+  begin(assignment: PreviewAssignment, step: Step): Promise<string>;
   /** Ends what answers for a deployment; nothing when nothing does. */
-  end(deploymentId: string): Promise<void>;
-  /** The revision that has begun, also one that could not; undefined when none has. */
-  revisionOf(deploymentId: string): string | undefined;
-  /** The path of the address of a revision; undefined when it does not answer. */
-  pathOf(deploymentId: string, revisionId: string): string | undefined;
+  end(assignment: Assignment, step: Step): Promise<void>;
+  /**
+   * A revision that has begun and not ended, also one that could not begin; undefined when there is none. Any other one
+   * comes before `held`, which counts only once nothing more is to be done for it.
+   */
+  revisionOf(placed: Placed, held: string | undefined, signal: AbortSignal): Promise<string | undefined>;
+  /** The path of the address of a revision; undefined when it does not answer, or cannot be asked. */
+  pathOf(placed: Placed, revisionId: string): Promise<string | undefined>;
 }
 
 /** Takes what a command writes; the command waits until the promise resolves, which never rejects. */

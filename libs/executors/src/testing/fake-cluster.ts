@@ -31,6 +31,8 @@ interface SeenRequest {
 }
 
 /** Namespace, kind and name in the path of an object; of a list without a name, of a namespace alone. */
+/** Service and path of a request that is to be passed on to the program behind it. */
+const PROXIED = /\/namespaces\/[^/]+\/services\/([^/:]+):http\/proxy(\/.*)$/;
 const PATH = /^\/(?:api|apis\/[^/]+)\/[^/]+\/namespaces\/([^/]+)(?:\/([a-z]+)(?:\/([^/]+))?)?$/;
 /** Interval at which an open watch reports every object that it is for (ms). */
 const TELL_MS = 20;
@@ -66,6 +68,12 @@ export class FakeCluster {
   failing: number | undefined;
   /** Answers a request with this instead, `null`: never; `undefined` lets it pass. */
   instead: ((request: SeenRequest) => [status: number, answer: object] | null | undefined) | undefined;
+  /** Answers in place of the program behind a Service. */
+  program: (
+    service: string,
+    path: string,
+    request: IncomingMessage,
+  ) => [status: number, headers: object, text: string] = () => [404, {}, ''];
   /** Value of the header `Warning` of every answer. */
   warning: string | undefined;
   private readonly looks = new Map<string, number>();
@@ -78,7 +86,12 @@ export class FakeCluster {
     const server = createServer();
     const cluster = new FakeCluster(server);
     server.on('request', (request: IncomingMessage, response) => {
-      void body(request).then((text) => cluster.serve(request, response, text));
+      if (PROXIED.test(request.url ?? '')) cluster.proxy(request, response);
+      else void body(request).then((text) => cluster.serve(request, response, text));
+    });
+    server.on('upgrade', ({ url }: IncomingMessage, socket) => {
+      const head = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket', `X-Path: ${url}`];
+      socket.end([...head, '', ''].join('\r\n'));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return cluster;
@@ -124,6 +137,21 @@ export class FakeCluster {
     const [status, answer] = other ?? this.answer(request, path, searchParams);
     const warned = this.warning !== undefined && { warning: this.warning };
     response.writeHead(status, { 'content-type': 'application/json', ...warned }).end(JSON.stringify(answer));
+  }
+
+  /** As the real server, which adds headers of its own and puts its path in front of redirects. */
+  private proxy(request: IncomingMessage, response: ServerResponse): void {
+    const { url = '' } = request;
+    const [, service = '', path = ''] = PROXIED.exec(url) ?? [];
+    if (this.failing || !this.find('Service', service)) {
+      const status = this.failing ?? 404;
+      response.writeHead(status).end(JSON.stringify(refused(status, `services "${service}" not found`)));
+      return;
+    }
+    const [status, headers, text] = this.program(service, path, request);
+    const { location } = headers as { readonly location?: string };
+    const moved = location?.startsWith('/') && { location: `${url.slice(0, -path.length)}${location}` };
+    response.writeHead(status, { ...headers, ...moved, 'audit-id': randomUUID() }).end(text);
   }
 
   private answer({ method, body }: SeenRequest, path: string, query: URLSearchParams): [number, object] {
@@ -256,7 +284,8 @@ export class FakeCluster {
     this.looks.set(path, looks);
     const replicas = spec?.replicas ?? 1;
     if (looks === 1) return { observedGeneration: (generation ?? 1) - 1, replicas };
-    return { observedGeneration: generation, replicas, updatedReplicas: replicas, availableReplicas: replicas };
+    const ready = { readyReplicas: replicas, availableReplicas: replicas };
+    return { observedGeneration: generation, replicas, updatedReplicas: replicas, ...ready };
   }
 }
 

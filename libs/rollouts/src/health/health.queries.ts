@@ -38,7 +38,7 @@ export class HealthQueries {
           ? null
           : {
               ...{ id, status, reason: await this.reason(target, id, status, host) },
-              preview: this.previewOf(target, id),
+              preview: await this.previewOf(target, id, host),
             },
     };
   }
@@ -74,9 +74,11 @@ export class HealthQueries {
     }
   }
 
-  private previewOf(target: Deployed, revisionId: string): string | null {
-    if (previewed(target)?.revision_id !== revisionId) return null;
-    return this.executor.previews?.pathOf(target.id, revisionId) ?? null;
+  private async previewOf(target: Deployed, revisionId: string, { place }: Host): Promise<string | null> {
+    const { previews } = this.executor;
+    if (!previews || previewed(target)?.revision_id !== revisionId) return null;
+    const { id: deploymentId, tenantId, name, config } = target;
+    return (await previews.pathOf({ deploymentId, tenantId, name, config, place }, revisionId)) ?? null;
   }
 
   /** Why the latest revision has failed, or what it waits for. */

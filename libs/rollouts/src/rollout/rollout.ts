@@ -45,8 +45,8 @@ export interface Rollout {
   readonly reason: string | null;
   /** Remains of the revision in the place where the deployment runs. `unsure` when they could not be replaced. */
   readonly left?: 'something' | 'nothing' | 'unsure';
-  /** Present while nothing more is done until the gates of the revision let it through. */
-  readonly held?: true;
+  /** Present while nothing more is done until the gates of the revision let it through: the id of its deployment. */
+  readonly held?: string;
 }
 
 const AGAIN = { paused: false, reason: null, held: undefined } as const;
@@ -63,7 +63,7 @@ export const rolloutModel: Model<Rollout, RolloutEvent> = {
       case 'RolloutStopped':
         return { ...state, attempts: state.attempts - 1 };
       case 'RolloutHeld':
-        return { ...state, paused: false, reason: null, attempts: state.attempts - 1, held: true };
+        return { ...state, paused: false, reason: null, attempts: state.attempts - 1, held: event.data.deployment_id };
       case 'CommitResolved':
         return { ...state, commit: event.data.repo_commit_sha };
       case 'RolloutStatusReported':

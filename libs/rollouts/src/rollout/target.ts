@@ -70,6 +70,8 @@ export interface Deployed extends Turns {
    * have left something behind.
    */
   readonly ended: readonly string[];
+  /** True once it has had a revision that may answer while its gates hold it. */
+  readonly hadPreviews: boolean;
   /** The version of the stream in which its sizes were last changed without a revision; 0: never. */
   readonly sized: number;
   /**
@@ -95,7 +97,7 @@ export const targetModel: Model<Target, TargetEvent> = {
         ...{ ...NO_TURNS, id, tenantId, name, project: name, config, secrets },
         ...{ revisions: new Set(), specs: new Map(), ended: [] },
         ...{ latestStatus: null, previous_revision_id: null, replacement: null, control: null },
-        ...{ sized: 0, deleting: false },
+        ...{ hadPreviews: false, sized: 0, deleting: false },
       };
     }
     return state && { ...state, ...turned(state, event), ...change(state, event) };
@@ -112,9 +114,10 @@ function change(
     case 'DeploymentPatched':
       return patched(state, event.data.source_config, version);
     case 'RevisionCreated': {
-      const { revision_id: id, secrets } = event.data;
+      const { revision_id: id, secrets, gates } = event.data;
       const [revisions, specs] = [new Set(state.revisions).add(id), new Map(state.specs).set(id, event.data)];
-      return { revisions, specs, secrets, latestStatus: 'QUEUED', latestReason: undefined };
+      const hadPreviews = state.hadPreviews || previewOf(gates) !== undefined;
+      return { revisions, specs, secrets, hadPreviews, latestStatus: 'QUEUED', latestReason: undefined };
     }
     case 'RevisionStatusChanged':
       return moved(state, event.data);
@@ -198,6 +201,11 @@ export function previewed({ specs, held, deleting, removed }: Deployed): Revisio
 /** The secrets that it has there. */
 export function previewSecrets({ gates, secrets }: RevisionSpec): readonly SealedSecret[] {
   return previewOf(gates)?.secrets ? secrets : [];
+}
+
+/** Name of the tracing project of a held revision: its runs are not those of the deployment. */
+export function previewProject(project: string, revisionId: string): string {
+  return `${project}@${revisionId}`;
 }
 
 /** The member that should say what a revision runs and does not; undefined when it does. */

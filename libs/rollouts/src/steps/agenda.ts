@@ -49,7 +49,7 @@ export const NONE: Kept = { isActive: false, mayRun: false };
 
 /**
  * The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps.
- * `answering` is absent when the executor cannot let held revisions answer.
+ * `answering` is absent when the executor cannot let held revisions answer, or does not say whether one does.
  */
 export function nextTask(
   target: Target,
@@ -73,7 +73,8 @@ export function nextTask(
   if (running) return { kind: 'roll out', revision: running };
   if (newest) return { kind: 'ask', revision: newest };
   if (broken) return { kind: 'restore', broken };
-  if (held && answering?.revisionId === undefined) return { kind: 'preview', revision: held };
+  // What is stopped answers nowhere.
+  if (held && answering?.revisionId === undefined && !target.stopped) return { kind: 'preview', revision: held };
   // Nobody looks at what is stopped: it is READY when its executor can be reached.
   if (target.stopped) return isReady || isUndone || kept ? NOTHING : { kind: 'prepare', mayRun: false };
   if (kept) return { kind: 'observe', kept };

@@ -15,7 +15,7 @@ import {
   type Tracing,
 } from '@fairlead/executors';
 import { noteTakenBack } from '../rollout/host';
-import { activeOf, type Deployed, previewed, previewSecrets } from '../rollout/target';
+import { activeOf, type Deployed, previewed, previewProject, previewSecrets } from '../rollout/target';
 
 const LIMITED: Readonly<Record<Controller, string>> = {
   cpu: 'the processor time',
@@ -120,8 +120,8 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const { keys } = this;
     if (!address || !keys) return undefined;
     const { state } = await this.reports.target(deploymentId);
-    // Runs of a held revision are not those of the deployment.
-    const project = [state?.project ?? name, ...(isPreview ? [revisionId] : [])].join('@');
+    const own = state?.project ?? name;
+    const project = isPreview ? previewProject(own, revisionId) : own;
     const issue = () => {
       const key = keys.issue({ keyId: deploymentId, tenantId, project });
       return { key, revoke: () => keys.revoke(key) };

@@ -2,6 +2,7 @@ import {
   CodeHostUnreachable,
   CommitResolver,
   isBuilt,
+  previewOf,
   type RevisionSpec,
   type RolloutStatus,
   SourceArchives,
@@ -17,7 +18,7 @@ import { hasFinished, holdBack, pause, resolveCommit, type Rollout, startAttempt
 import { partlyRecorded } from '../rollout/rollout.errors';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
 import { RolloutsOptions } from './rollouts.options';
-import { type Deployed, lackingArtefact, previewSecrets } from '../rollout/target';
+import { type Deployed, lackingArtefact, previewProject, previewSecrets } from '../rollout/target';
 
 /** Time limit for resolving a commit (ms). */
 const RESOLVE_MS = 90_000;
@@ -73,6 +74,10 @@ export class RolloutAttempts {
         ...(await this.assignment(seen, previewSecrets(revision), log)),
         ...{ revision, commit: revision.source_revision_config.repo_commit_sha ?? commit },
         source: async () => undefined,
+        preview: {
+          project: previewProject(target.project, revision.revision_id),
+          secrets: previewOf(revision.gates)?.secrets === true,
+        },
       };
       const path = await withTimeLimit(this.options.timeLimit, [signal], (late) =>
         this.executor.previews!.begin(assignment, log.step('deploy', late, waits)),
@@ -88,9 +93,9 @@ export class RolloutAttempts {
     }
   }
 
-  /** Ends what answered for a revision that is held no more. */
-  async endPreview({ target }: Seen): Promise<void> {
-    await this.executor.previews!.end(target.id);
+  /** Ends what answered for a revision that is held no more. @throws ExecutorUnreachable */
+  async endPreview(seen: Seen, hold: Hold): Promise<void> {
+    await this.beside(seen, hold, (assignment, step) => this.executor.previews!.end(assignment, step));
   }
 
   /** Takes everything away. @throws ExecutorUnreachable, also for what may succeed another time */

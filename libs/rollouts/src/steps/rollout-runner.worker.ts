@@ -1,13 +1,13 @@
 import { type Lease, QueueWorker, Workspaces } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { type Answering, nextTask, type Task } from './agenda';
-import { Executor, ExecutorUnreachable, recorded } from '@fairlead/executors';
+import { Executor, ExecutorUnreachable, recorded, StepFailed } from '@fairlead/executors';
 import { type Hold, RolloutAttempts } from './rollout-attempts.service';
 import { RolloutQueue } from './rollout-queue.store';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
 import { RolloutsOptions } from './rollouts.options';
 import type { Host } from '../rollout/host';
-import type { Target } from '../rollout/target';
+import { previewed, type Target } from '../rollout/target';
 import { UpkeepService } from './upkeep.service';
 
 /**
@@ -104,22 +104,46 @@ export class RolloutRunner extends QueueWorker {
    * to: a host that another process calls UNKNOWN has an item that has failed, or a task that reads it. For all that is
    * done to what runs, it is read.
    */
-  private async taskOf({ item }: Lease, target: Target, said?: typeof READY): Promise<{ task: Task; host: Host }> {
-    const answering = this.answering(item.id);
+  private async taskOf(
+    { item, signal }: Lease,
+    target: Target,
+    said?: typeof READY,
+  ): Promise<{ task: Task; host: Host }> {
+    const known = { ...(await this.reports.knownHost(item.id)), ...said };
+    const { answering, unknown } = await this.answering(target, known, signal);
     if (item.failures === 0) {
-      const host = { ...(await this.reports.knownHost(item.id)), ...said };
-      const task = nextTask(target, host, undefined, answering);
-      if (task.kind === 'roll out' || task.kind === 'ask') return { task, host };
-      if (task.kind === 'nothing' && !this.upkeep.isPossible) return { task, host };
+      const task = nextTask(target, known, undefined, answering);
+      if (task.kind === 'roll out' || task.kind === 'ask') return { task, host: known };
+      if (task.kind === 'nothing' && !this.upkeep.isPossible) return { task, host: known };
     }
     const kept = target ? await this.upkeep.kept(target) : undefined;
     const host = await this.reports.host(item.id);
-    return { task: nextTask(target, { ...host, ...said }, kept, answering), host };
+    const task = nextTask(target, { ...host, ...said }, kept, answering);
+    // Something may answer that is to end.
+    if (task.kind === 'nothing' && unknown) throw unknown;
+    return { task, host };
   }
 
-  private answering(deploymentId: string): Answering | undefined {
+  /** The held revision that answers; `unknown`: why that cannot be found out now. */
+  private async answering(
+    target: Target,
+    { place }: Host,
+    signal: AbortSignal,
+  ): Promise<{ readonly answering?: Answering; readonly unknown?: Error }> {
     const { previews } = this.executor;
-    return previews && { revisionId: previews.revisionOf(deploymentId) };
+    if (!previews || !target?.hadPreviews || target.removed) return {};
+    const { id: deploymentId, tenantId, name, config } = target;
+    const held = previewed(target)?.revision_id;
+    try {
+      return {
+        answering: {
+          revisionId: await previews.revisionOf({ deploymentId, tenantId, name, config, place }, held, signal),
+        },
+      };
+    } catch (error) {
+      if (error instanceof ExecutorUnreachable || error instanceof StepFailed) return { unknown: error };
+      throw error;
+    }
   }
 
   /**
@@ -150,7 +174,7 @@ export class RolloutRunner extends QueueWorker {
       if (task.kind === 'control') await this.upkeep.control(seen, hold);
       if (task.kind === 'remove') await this.attempts.remove(seen, hold);
       if (task.kind === 'preview') await this.attempts.preview(seen, task.revision, hold);
-      if (task.kind === 'end preview') await this.attempts.endPreview(seen);
+      if (task.kind === 'end preview') await this.attempts.endPreview(seen, hold);
       if (task.kind === 'restore') await this.upkeep.restore(seen, task.broken, hold);
       if (task.kind === 'resize') await this.upkeep.resize(seen, hold);
       if (task.kind === 'observe') await this.upkeep.observe(seen, task.kept, hold);

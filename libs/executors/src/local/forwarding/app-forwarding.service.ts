@@ -41,10 +41,7 @@ export class AppForwarding {
    */
   async passPreview(request: FastifyRequest, reply: FastifyReply, revision: StartedRevision): Promise<void> {
     const { deploymentId: id, tenantId, revisionId } = revision;
-    if (isCron(request)) throw new Conflict('A revision that is held runs no crons.');
-    if (this.apps.kept.get(id)?.stopped) {
-      throw new Unavailable(1, 'The deployment does not answer: It was stopped.');
-    }
+    requirePreview(request, this.apps.kept.get(id)?.stopped);
     const name = previewName(id, revisionId);
     await this.forward(request, reply, { id, name, tenantId }, 'api', () => undefined);
   }
@@ -106,6 +103,12 @@ export class AppForwarding {
       tried.add(entered.port);
     }
   }
+}
+
+/** @throws Conflict for a cron, which does not run while a revision is held; Unavailable while its deployment is stopped */
+export function requirePreview(request: FastifyRequest, isStopped: boolean | undefined): void {
+  if (isCron(request)) throw new Conflict('A revision that is held runs no crons.');
+  if (isStopped) throw new Unavailable(1, 'The deployment does not answer: It was stopped.');
 }
 
 function isCron({ method, url }: FastifyRequest): boolean {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { holdsKey } from '@fairlead/api';
 import type { FastifyRequest } from 'fastify';
 
@@ -16,6 +17,14 @@ export interface Reached {
   readonly prefix: string;
   /** The address of the client, then those of the proxies, separated by commas. */
   readonly for: string;
+}
+
+/** A connection for one request to something that passes it on, and what leads the request to its program there. */
+export interface Through {
+  readonly socket: Socket;
+  /** The path in front of that of the request. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const HOP_BY_HOP = new Set([
@@ -48,13 +57,16 @@ const OUR_COOKIE = /^[\s=]*(?:__Host-fairlead|fairlead-(?:app-)?\d+)\s*=/i;
 /** Pages of a program get an origin of their own, so that they cannot use the console's session. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
 
+/** Headers that the API of a cluster reads: who a client is, or as whom it acts. */
+const FOR_CLUSTERS = /^(?:authorization$|impersonate-|x-remote-)/;
+
 /**
- * The path of a request as its program sees it. A program that knows its prefix names it in links at its own host, too,
+ * The path of a request as its program sees it, behind the one that leads `through` to that. A program that knows its prefix names it in links at its own host, too,
  * where it is not part of the path.
  */
-export function pathOf(url: string): string {
+export function pathOf(url: string, { path: before = '' }: Partial<Through> = {}): string {
   const path = url.replace(/^\/(?:apps\/[^/?#]*|app-pages\/([^/?#]*)(?:\/apps\/\1(?=[/?#]|$))?)/, '');
-  return path.startsWith('/') ? path : `/${path}`;
+  return before + (path.startsWith('/') ? path : `/${path}`);
 }
 
 /**
@@ -77,15 +89,19 @@ export function reachedAt(request: FastifyRequest, kind: Kind, publicUrl: string
 
 /**
  * The headers of a request without a key of this server, without the console's cookie, and with the truth about where
- * it comes from.
+ * it comes from, and with those that lead it `through` to its program.
  */
-export function requestHeaders({ headers }: IncomingMessage, kind: Kind, reached: Reached): Headers {
+export function requestHeaders({ headers }: IncomingMessage, kind: Kind, reached: Reached, through?: Through): Headers {
   const isKey = (name: string, value: string | string[] | undefined) =>
     (kind === 'api' && name === (headers['x-api-key'] ? 'x-api-key' : 'authorization')) ||
     ((name === 'x-api-key' || name === 'authorization') && holdsKey(String(value)));
   const kept = passedOn(headers).filter(
     ([name, value]) =>
-      !isKey(name, value) && name !== 'cookie' && !SAID_BY_PROXIES.has(name) && !name.startsWith('x-forwarded-'),
+      !isKey(name, value) &&
+      !(through && FOR_CLUSTERS.test(name)) &&
+      name !== 'cookie' &&
+      !SAID_BY_PROXIES.has(name) &&
+      !name.startsWith('x-forwarded-'),
   );
   const cookies = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   const cookie = cookies.filter((pair) => pair !== '' && !OUR_COOKIE.test(pair)).join('; ');
@@ -97,6 +113,7 @@ export function requestHeaders({ headers }: IncomingMessage, kind: Kind, reached
     'x-forwarded-proto': reached.proto,
     ...(reached.host && { 'x-forwarded-host': reached.host }),
     ...(reached.prefix && { 'x-forwarded-prefix': reached.prefix }),
+    ...through?.headers,
   };
 }
 

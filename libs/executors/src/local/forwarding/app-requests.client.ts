@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as send, type ServerR
 import type { Socket } from 'node:net';
 import { Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Kind, pathOf, type Reached, requestHeaders } from './app-headers.client';
+import { type Kind, pathOf, type Reached, requestHeaders, type Through } from './app-headers.client';
 
 /** Time for a program to send `100 Continue` before the body is read anyway (ms). */
 const EXPECTED_MS = 1000;
@@ -23,11 +23,12 @@ export function forward(
   socket: Socket,
   kind: Kind,
   reached: Reached,
+  through?: Through,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
-      ...{ createConnection: () => socket, method, headers: requestHeaders(raw, kind, reached) },
-      path: pathOf(url),
+      ...{ createConnection: () => socket, method, headers: requestHeaders(raw, kind, reached, through) },
+      path: pathOf(url, through),
     });
     const stopPassing = passBody(raw, outgoing, socket);
     const over = () => {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { TooManyRequests, Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Entered } from '../running/serving';
-import { type Kind, pathOf, type Reached, requestHeaders, responseHeaders } from './app-headers.client';
+import { type Kind, pathOf, type Reached, requestHeaders, responseHeaders, type Through } from './app-headers.client';
 import { settle } from './app-requests.client';
 import { closeFrame, FrameFollower, PING, SERVICE_RESTART } from './frame-follower';
 
@@ -25,6 +25,7 @@ interface Wanted {
   readonly tenantId: string;
   readonly kind: Kind;
   readonly reached: Reached;
+  readonly through?: Through;
 }
 
 export class AppSockets {
@@ -103,11 +104,11 @@ interface Offered {
   readonly program?: Socket;
 }
 
-function offer({ raw, url }: FastifyRequest, { to, kind, reached }: Wanted, gone: Gone): Promise<Offered> {
+function offer({ raw, url }: FastifyRequest, { to, kind, reached, through }: Wanted, gone: Gone): Promise<Offered> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
-      ...{ createConnection: () => to, path: pathOf(url) },
-      headers: { ...requestHeaders(raw, kind, reached), connection: 'Upgrade', upgrade: 'websocket' },
+      ...{ createConnection: () => to, path: pathOf(url, through) },
+      headers: { ...requestHeaders(raw, kind, reached, through), connection: 'Upgrade', upgrade: 'websocket' },
     });
     const giveUp = () => outgoing.destroy();
     outgoing.once('response', (answer) => settle(answer, (accepted) => resolve({ answer: accepted }), reject));

@@ -8,7 +8,7 @@ import { LINK_MS } from '../app-visitors';
 import { LocalApps } from '../local-apps';
 
 /** A slash at the end of a path is no part of it for the router. */
-const PATHS = ['apps/:app', 'apps/:app/*'];
+export const APP_PATHS = ['apps/:app', 'apps/:app/*'];
 
 const appPath = object({ deployment_id: note(uuid(), 'The `id` of a deployment of this workspace.') });
 
@@ -21,7 +21,7 @@ const NO_PAGES =
 
 @Area('Deployments')
 @Controller()
-@Passes(PATHS, Scope('invoke', { stream: true, load: 'wait' }))
+@Passes(APP_PATHS, Scope('invoke', { stream: true, load: 'wait' }))
 export class AppsController {
   constructor(
     private readonly apps: LocalApps,
