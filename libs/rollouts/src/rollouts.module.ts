@@ -28,6 +28,8 @@ import { ProgramLogs } from './logs/program-logs.service';
 import { PreviewForwarding } from './previews/preview-forwarding.service';
 import { PreviewsController } from './previews/previews.controller';
 import { AppsWorker } from './steps/apps.worker';
+import { GatedDeployments } from './steps/gated-deployments.store';
+import { GatedDeploymentsWorker } from './steps/gated-deployments.worker';
 import { RolloutAttempts } from './steps/rollout-attempts.service';
 import { RolloutQueue } from './steps/rollout-queue.store';
 import { RolloutReports } from './rollout/rollout-reports.service';
@@ -87,6 +89,8 @@ export class RolloutsModule {
         RolloutReports,
         UpkeepService,
         RolloutRunner,
+        GatedDeployments,
+        GatedDeploymentsWorker,
         ExecutorCheck,
       ],
     };

@@ -96,6 +96,54 @@ describe('a rollout', () => {
     expect(executor.calls).not.toContain(`deploy ${revision_id}`);
   });
 
+  it('of a revision with gates is taken up again where a process of an earlier version has ended its work on it', async () => {
+    const today = new UpcastingEventStore(service.store, {}, storedTypes);
+    service.options = { watchEvery: 100 };
+    await service.start(executor, today);
+    const id = await service.deployment();
+    const gates: Gate[] = [
+      {
+        ...{ name: 'g', dataset_id: uuid(), baseline: 'active', keys: {}, measures: {} },
+        ...{ min_rows: 30, max_age_days: 30, wait_days: 7 },
+      },
+    ];
+    await today.append(streamName('deployment', id), 'any', [{ type: 'GatesDeclared', data: { gates } }], {
+      tenant: TENANT,
+    });
+    const { pool } = service.database;
+    await until(async () => (await pool.query('select from gated_deployments')).rowCount === 1);
+    await service.stop();
+    const revision_id = uuid();
+    const spec = { deployment_id: id, resource_spec: null, secrets: [], secret_references: null, ...image };
+    const events: NewEvent[] = [
+      { type: 'RevisionCreated', data: { revision_id, gates, ...spec } },
+      {
+        type: 'RevisionStatusChanged',
+        data: { revision_id, previous_status: 'QUEUED', status: 'AWAITING_DEPLOY' },
+      },
+    ];
+    const { position } = await today.append(streamName('deployment', id), 'any', events, { tenant: TENANT });
+    // The process of the earlier version hears of all that, finds nothing to do, and keeps no note for others.
+    await service.start(executor);
+    const ended = `select from checkpoints where name like '%RevisionStatusChanged' and "position" >= $1`;
+    await until(async () => (await pool.query(ended, [position])).rowCount === 1);
+    await service.stop();
+    await pool.query('delete from rollout_duties');
+    await service.start(executor, today);
+    const read = () => today.read(streamName('rollout', revision_id));
+    await until(read, (said) => said.some(({ type }) => type === 'RolloutHeld'));
+    // Once the deployment has no gates and nothing of it waits, nobody looks at it any more.
+    const over: NewEvent[] = [
+      {
+        type: 'RevisionStatusChanged',
+        data: { revision_id, previous_status: 'AWAITING_DEPLOY', status: 'INTERRUPTED' },
+      },
+      { type: 'GatesDeclared', data: { gates: [] } },
+    ];
+    await today.append(streamName('deployment', id), 'any', over, { tenant: TENANT });
+    await until(async () => (await pool.query('select from gated_deployments')).rowCount === 0);
+  });
+
   it('that only records builds nothing', async () => {
     await service.start(new RecordExecutor());
     const id = await service.deployment();

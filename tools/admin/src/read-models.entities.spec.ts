@@ -25,7 +25,7 @@ const NO_READ_MODELS = [
   'deployment_metrics',
   ...['source_archives', 'source_archive_chunks', 'tracing_projects', 'payloads', 'payload_chunks', 'payload_drafts'],
   ...['payload_sessions', 'payload_datasets', 'persisted_experiments', 'session_run_bytes', 'untold_feedback'],
-  ...['run_batches', 'stored_run_batches', 'trace_recounts', 'gate_looks', 'monitor_looks'],
+  ...['run_batches', 'stored_run_batches', 'trace_recounts', 'gate_looks', 'monitor_looks', 'gated_deployments'],
 ];
 
 let database: TestDatabase;

@@ -66,3 +66,18 @@ export class DeploymentMetrics1764900071000 extends Migration {
     'create index deployment_metrics_age on deployment_metrics (period, at)',
   ];
 }
+
+/** Deployments with gates, as a queue of looks. */
+export class GatedDeployments1764900101000 extends Migration {
+  readonly statements = [
+    `create table gated_deployments (
+        deployment_id uuid primary key,
+        tenant_id uuid not null,
+        noted bigint not null default 1,
+        due_at timestamptz not null default now(),
+        failures int not null default 0,
+        holder uuid,
+        leased_until timestamptz
+      ) with (fillfactor = 70)`,
+  ];
+}

@@ -3,6 +3,7 @@ import {
   type ControlAction,
   type DeploymentCreatedMessage,
   type DeploymentPatchedMessage,
+  type Gate,
   hasEnded,
   NO_TURNS,
   previewOf,
@@ -35,6 +36,7 @@ export type TargetEvent =
   | DomainEvent<'RevisionActivated', RevisionActivatedMessage>
   | DomainEvent<'RevisionHeld', RevisionHeldMessage>
   | DomainEvent<'RevisionReleased', RevisionReleasedMessage>
+  | DomainEvent<'GatesDeclared', { readonly gates: readonly Gate[] }>
   | DomainEvent<'TracingProjectNamed', { readonly name: string }>
   | DomainEvent<'DeploymentStopRequested' | 'DeploymentStartRequested' | 'DeploymentRestartRequested', unknown>
   | DomainEvent<'DeploymentDeletionRequested' | 'DeploymentDeleted', unknown>;
@@ -70,6 +72,8 @@ export interface Deployed extends Turns {
    * have left something behind.
    */
   readonly ended: readonly string[];
+  /** True when gates hold its next revisions. */
+  readonly gated: boolean;
   /** True once it has had a revision that may answer while its gates hold it. */
   readonly hadPreviews: boolean;
   /** The version of the stream in which its sizes were last changed without a revision; 0: never. */
@@ -97,7 +101,7 @@ export const targetModel: Model<Target, TargetEvent> = {
         ...{ ...NO_TURNS, id, tenantId, name, project: name, config, secrets },
         ...{ revisions: new Set(), specs: new Map(), ended: [] },
         ...{ latestStatus: null, previous_revision_id: null, replacement: null, control: null },
-        ...{ hadPreviews: false, sized: 0, deleting: false },
+        ...{ gated: false, hadPreviews: false, sized: 0, deleting: false },
       };
     }
     return state && { ...state, ...turned(state, event), ...change(state, event) };
@@ -123,6 +127,8 @@ function change(
       return moved(state, event.data);
     case 'RevisionActivated':
       return activated(state, event.data, version);
+    case 'GatesDeclared':
+      return { gated: event.data.gates.length > 0 };
     case 'TracingProjectNamed':
       return { project: event.data.name };
     case 'DeploymentStopRequested':

@@ -1,8 +1,9 @@
-import { isRunning, type RevisionStatusChangedMessage } from '@fairlead/contracts';
+import { isRunning, type RevisionCreatedMessage, type RevisionStatusChangedMessage } from '@fairlead/contracts';
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Executor } from '@fairlead/executors';
+import { GatedDeployments } from './gated-deployments.store';
 import { RolloutQueue } from './rollout-queue.store';
 
 /** Hears of what may have to be done. What it is, the deployment's stream tells when it is done. */
@@ -10,6 +11,7 @@ import { RolloutQueue } from './rollout-queue.store';
 export class RevisionsConsumer {
   constructor(
     private readonly queue: RolloutQueue,
+    private readonly gated: GatedDeployments,
     private readonly executor: Executor,
   ) {}
 
@@ -25,8 +27,9 @@ export class RevisionsConsumer {
   }
 
   @EventPattern<string>('RevisionCreated')
-  revisionCreated(@Ctx() context: EventContext): Promise<void> {
-    return this.note(context);
+  async revisionCreated(@Payload() { gates }: RevisionCreatedMessage, @Ctx() context: EventContext): Promise<void> {
+    if (gates) await this.noteGated(context);
+    await this.note(context);
   }
 
   /** A revision may begin, or has ended, by itself or by an interrupt. */
@@ -43,8 +46,9 @@ export class RevisionsConsumer {
    * hears of all gates that there ever were.
    */
   @EventPattern<string>('GatesDeclared')
-  gatesDeclared(@Ctx() context: EventContext): Promise<void> {
-    return this.note(context);
+  async gatesDeclared(@Ctx() context: EventContext): Promise<void> {
+    await this.noteGated(context);
+    await this.note(context);
   }
 
   /** The revision that serves meanwhile is looked at again. */
@@ -54,8 +58,9 @@ export class RevisionsConsumer {
   }
 
   @EventPattern<string>('RevisionReleased')
-  revisionReleased(@Ctx() context: EventContext): Promise<void> {
-    return this.note(context);
+  async revisionReleased(@Ctx() context: EventContext): Promise<void> {
+    await this.noteGated(context);
+    await this.note(context);
   }
 
   @EventPattern<string>('DeploymentStopRequested')
@@ -76,6 +81,10 @@ export class RevisionsConsumer {
   @EventPattern<string>('DeploymentDeletionRequested')
   deletionRequested(@Ctx() context: EventContext): Promise<void> {
     return this.note(context);
+  }
+
+  private async noteGated({ event: { stream, metadata } }: EventContext): Promise<void> {
+    if (metadata.tenant) await this.gated.note(metadata.tenant, idOf(stream));
   }
 
   private note({ event: { stream, version, metadata } }: EventContext): Promise<void> {

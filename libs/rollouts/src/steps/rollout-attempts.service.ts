@@ -17,6 +17,7 @@ import { MetricsStore } from '../metrics/metrics.store';
 import { hasFinished, holdBack, pause, resolveCommit, type Rollout, startAttempt, stop } from '../rollout/rollout';
 import { partlyRecorded } from '../rollout/rollout.errors';
 import { RolloutReports, type Seen } from '../rollout/rollout-reports.service';
+import { GatedDeployments } from './gated-deployments.store';
 import { RolloutsOptions } from './rollouts.options';
 import { type Deployed, lackingArtefact, previewProject, previewSecrets } from '../rollout/target';
 
@@ -35,6 +36,7 @@ export class RolloutAttempts {
     private readonly vault: Vault,
     private readonly logs: RolloutLogs,
     private readonly metrics: MetricsStore,
+    private readonly gated: GatedDeployments,
     private readonly options: RolloutsOptions,
     @Optional() @Inject(CommitResolver) private readonly commits: CommitResolver | null,
     @Optional() @Inject(SourceArchives) private readonly archives: SourceArchives | null,
@@ -104,6 +106,7 @@ export class RolloutAttempts {
     await this.beside(seen, hold, (assignment, step) => this.executor.remove(assignment, step));
     await this.logs.remove(target.tenantId, target.id);
     await this.metrics.remove(target.tenantId, target.id);
+    await this.gated.remove(target.tenantId, target.id);
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'REMOVED' });
   }
 

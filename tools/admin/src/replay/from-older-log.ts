@@ -120,6 +120,9 @@ async function forgetLater(tx: PoolClient, { streams }: LogContents): Promise<vo
   await tx.query(
     `delete from rollout_duties where not exists (select from log_streams where stream = 'deployment-' || deployment_id)`,
   );
+  await tx.query(
+    `delete from gated_deployments where not exists (select from log_streams where stream = 'deployment-' || deployment_id)`,
+  );
   // A rollout that had come further is taken up where the log says it is.
   await tx.query(
     `insert into rollout_duties (deployment_id, noted) select id, 1 from deployments
