@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '@fairlead/postgres/testing';
+import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
 import { Home, killed, type Service } from '../testing/home';
 
@@ -32,20 +32,25 @@ require('node:http').createServer(async (request, response) => {
 }).listen(env.PORT, '127.0.0.1');
 `;
 
+let database: TestDatabase;
 let home: Home;
 let service: Service;
 let dataset: string;
 
 beforeAll(async () => {
+  database = await testDatabase([]);
   home = new Home();
-  service = await home.start({ EXECUTOR: 'local' });
+  service = await start();
   dataset = (await ask('POST', '/api/v1/datasets', { name: `questions ${newId()}` })).id;
 }, WAIT_MS);
 afterAll(async () => {
   const { resources } = await ask('GET', '/v2/deployments');
   for (const { id } of resources as { id: string }[]) await removed(id);
   await home.end();
+  await database.drop();
 });
+
+const start = () => home.start({ EXECUTOR: 'local', DATABASE_URL: database.url });
 
 /** Command lines of the programs. */
 const programs = async () =>
@@ -186,7 +191,7 @@ it('a held revision answers beside the active one, with what is its own, until i
   expect((await send('GET', `${path}/`, undefined, { 'x-api-key': key })).status).toBe(403);
   // It is there again after the server was killed.
   await killed(service.process);
-  service = await home.start({ EXECUTOR: 'local' });
+  service = await start();
   expect(await ask('GET', `${path}/`)).toMatchObject({ ...own, noted: 'version 2' });
   expect(await ask('GET', '/apps/careful/')).toMatchObject({ version: 1, noted: 'version 1' });
   const override = `/v2/deployments/${id}/revisions/${second}/override`;
@@ -230,6 +235,52 @@ it('it has the secrets only if a gate says so, and ends when the wait does', asy
   await removed(id);
   await running();
 }, 600_000);
+
+/** An experiment about a revision in which every answer is wrong; returns the id of its dataset. */
+async function evaluate(dataset_name: string, revision_id: string): Promise<string> {
+  const time = new Date().toISOString();
+  const results = Array.from({ length: 60 }, () => ({
+    ...{ row_id: newId(), inputs: {}, actual_outputs: {}, run_name: 'agent', start_time: time, end_time: time },
+    evaluation_scores: [{ key: 'correct', score: 0 }],
+  }));
+  const named = { experiment_name: `experiment ${newId()}`, dataset_name, experiment_metadata: { revision_id } };
+  const body = { ...named, experiment_start_time: time, experiment_end_time: time, results };
+  return (await ask('POST', '/api/v1/datasets/upload-experiment', body)).dataset.id;
+}
+
+it.each<[string, (dataset: string, revision: string) => Promise<unknown>]>([
+  ['refusal', evaluate],
+  [
+    'expiry',
+    (_, revision) =>
+      database.pool.query(
+        `update held_revisions set held = (held::jsonb || '{"until": "2020-01-01T00:00:00.000Z"}')::text where id = $1`,
+        [revision],
+      ),
+  ],
+])(
+  'its %s ends it, and leaves neither a process nor files',
+  async (name, end) => {
+    const questions = `questions ${newId()}`;
+    const id = await deployed(name, [gate({ dataset_id: await evaluate(questions, newId()) })]);
+    const second = await revise(id, 2);
+    const path = await previewOf(id);
+    await ask('GET', `${path}/note`);
+    await running('web-1', 'web-2');
+    const files = join(home.data(), 'apps', id, 'preview');
+    expect(readdirSync(files)).toEqual(['note']);
+    await end(questions, second);
+    await reaches(id, second, 'DEPLOY_FAILED');
+    await running('web-1');
+    expect((await send('GET', `${path}/`)).status).toBe(404);
+    expect(existsSync(files)).toBe(false);
+    expect(existsSync(join(home.data(), 'apps', id, 'preview.json'))).toBe(false);
+    expect(await ask('GET', `/apps/${name}/`)).toMatchObject({ version: 1 });
+    await removed(id);
+    await running();
+  },
+  600_000,
+);
 
 it('a first revision answers before anything of its deployment runs, and nothing does where it may not', async () => {
   const { id } = await ask('POST', '/v2/deployments', {

@@ -1,3 +1,4 @@
+export { FakeCluster } from './fake-cluster';
 export { EndedPods } from '../kubernetes/ended-pods';
 export { podHealth } from '../kubernetes/pod-health';
 export { ENDS_OF_LOOP, STEADY_MS } from '../port/crash-loop';
