@@ -3,6 +3,9 @@ import type { Figure } from './figure';
 
 /** Rows of the simulated datasets. */
 const ROWS = [30, 100, 300, 1000, 3000];
+/** Slices of a dataset, of which one loses, and rows of the datasets in which they are simulated. */
+const SLICES = 3;
+const ROWS_SLICED = [100, 300, 3000];
 /** The most looks at one revision; each is at one more experiment. */
 const LOOKS = 20;
 /** Rows that are simulated of each dataset, over all trials: small ones, which need it most, have the most trials. */
@@ -16,7 +19,8 @@ const LEAST_DETECTED = 0.8;
 
 /**
  * Simulated revisions that lose as much as the limit: the share that a gate promotes, at one look and at up to 20; and
- * revisions that lose what the verdict announces as detectable: the share that it refuses.
+ * revisions that lose what the verdict announces as detectable: the share that it refuses. The same where only one slice
+ * loses, at one look.
  */
 export function* gatesFigures(): Generator<Figure> {
   for (const shape of SIMULATED_SHAPES) {
@@ -24,8 +28,7 @@ export function* gatesFigures(): Generator<Figure> {
       const trials = Math.min(MOST_TRIALS, Math.max(LEAST_TRIALS, ROWS_SIMULATED / rows));
       const at = (loss: number, more: { looks?: number; trials?: number } = {}) =>
         simulateGate({ shape, rows, loss, trials, ...more });
-      let loss = SIMULATED_LIMIT;
-      for (let step = 0; step < STEPS; step++) loss = SIMULATED_LIMIT + at(loss, { trials: 200 }).detectable;
+      const loss = announced((guess) => at(guess, { trials: 200 }).detectable);
       const [once, repeated] = [at(SIMULATED_LIMIT), at(SIMULATED_LIMIT, { looks: LOOKS, trials: trials / 2 })];
       return { rows, trials, loss, once: once.promoted, repeated: repeated.promoted, detected: at(loss).refused };
     });
@@ -47,7 +50,37 @@ export function* gatesFigures(): Generator<Figure> {
       ...{ value: Math.min(...found.map(({ detected }) => detected)), unit: '', goal: { atLeast: LEAST_DETECTED } },
       detail: told(({ detected, loss }) => `${percent(detected)} of losses of ${loss.toFixed(3)}`),
     };
+    yield* slicedFigures(shape);
   }
+}
+
+function* slicedFigures(shape: (typeof SIMULATED_SHAPES)[number]): Generator<Figure> {
+  const found = ROWS_SLICED.map((rows) => {
+    const trials = Math.min(MOST_TRIALS, Math.max(LEAST_TRIALS, ROWS_SIMULATED / rows));
+    const at = (loss: number, most = trials) => simulateGate({ shape, rows, loss, slices: SLICES, trials: most });
+    const loss = announced((guess) => at(guess, 200).detectable);
+    return { rows, loss, promoted: at(SIMULATED_LIMIT).promoted, detected: at(loss).refused };
+  });
+  const told = (of: (one: (typeof found)[number]) => string) =>
+    found.map((one) => `${one.rows.toLocaleString('en')} rows ${of(one)}`).join(', ');
+  const sliced = `${shape} in one of ${SLICES} slices`;
+  yield {
+    name: `gates: false promotions at one look, ${sliced}, with a loss of exactly the limit`,
+    ...{ value: Math.max(...found.map(({ promoted }) => promoted)), unit: '', goal: { atMost: MOST_PROMOTED } },
+    detail: told(({ promoted }) => percent(promoted)),
+  };
+  yield {
+    name: `gates: detection of ${sliced} at one look, with the loss that is announced as detectable`,
+    ...{ value: Math.min(...found.map(({ detected }) => detected)), unit: '', goal: { atLeast: LEAST_DETECTED } },
+    detail: told(({ detected, loss }) => `${percent(detected)} of losses of ${loss.toFixed(3)}`),
+  };
+}
+
+/** The loss that is announced as detectable by verdicts on revisions with this loss. */
+function announced(detectable: (loss: number) => number): number {
+  let loss = SIMULATED_LIMIT;
+  for (let step = 0; step < STEPS; step++) loss = SIMULATED_LIMIT + detectable(loss);
+  return loss;
 }
 
 function percent(share: number): string {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
 import { Home, killed, type Service } from '../testing/home';
@@ -24,6 +25,7 @@ const trace = async () => {
   return (await fetch(env.LANGSMITH_ENDPOINT + '/runs', { method: 'POST', headers, body: JSON.stringify(run) })).status;
 };
 require('node:http').createServer(async (request, response) => {
+  if (request.url === '/where') return response.end(JSON.stringify(env.DATA_DIR));
   if (request.url === '/note') fs.writeFileSync(note, 'version ${version}');
   const traced = request.url === '/trace' ? await trace() : null;
   const noted = fs.existsSync(note) ? fs.readFileSync(note, 'utf8') : null;
@@ -267,14 +269,16 @@ it.each<[string, (dataset: string, revision: string) => Promise<unknown>]>([
     const path = await previewOf(id);
     await ask('GET', `${path}/note`);
     await running('web-1', 'web-2');
-    const files = join(home.data(), 'apps', id, 'preview');
+    const files = (await ask('GET', `${path}/where`)) as string;
     expect(readdirSync(files)).toEqual(['note']);
     await end(questions, second);
     await reaches(id, second, 'DEPLOY_FAILED');
     await running('web-1');
     expect((await send('GET', `${path}/`)).status).toBe(404);
-    expect(existsSync(files)).toBe(false);
-    expect(existsSync(join(home.data(), 'apps', id, 'preview.json'))).toBe(false);
+    await until(
+      () => [existsSync(`${files}.json`), existsSync(files) ? readdirSync(files) : []],
+      ([isKept, left]) => isKept === false && isDeepStrictEqual(left, []),
+    );
     expect(await ask('GET', `/apps/${name}/`)).toMatchObject({ version: 1 });
     await removed(id);
     await running();

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { rendered, TestNamespace } from '@fairlead/executors/testing';
@@ -44,8 +45,10 @@ afterAll(async () => {
   await namespace?.drop();
 });
 
-async function send(method: string, path: string, body?: object) {
-  const answer = await fetch(`${service.url}/v2/deployments${path}`, {
+const send = (method: string, path: string, body?: object) => ask(method, `/v2/deployments${path}`, body);
+
+async function ask(method: string, path: string, body?: object) {
+  const answer = await fetch(service.url + path, {
     method,
     headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
@@ -117,6 +120,45 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
     () => running(created.id),
     (images) => images.length > 0 && images.every((image) => image.endsWith(':1')),
   );
+
+  // A revision that its gates hold is reached through the API server, and ends when it is interrupted.
+  const { id: dataset_id } = await ask('POST', '/api/v1/datasets', { name: 'questions' });
+  const gates = [{ name: 'g', dataset_id, keys: { correct: { min_mean: 0.9 } }, preview: true }];
+  await send('PUT', `/${created.id}/gates`, { gates });
+  const { latest_revision_id: held } = await send('PATCH', `/${created.id}`, {
+    source_revision_config: { image_uri: 'registry.example/here:1' },
+  });
+  const { latest_revision } = await until(
+    () => send('GET', `/${created.id}/health`),
+    ({ latest_revision: { preview } }) => preview !== null,
+  );
+  const program = createServer(({ method, url, headers }, response) => {
+    const given = headers['x-api-key'] ?? headers['authorization'] ?? headers['impersonate-user'];
+    response.end(JSON.stringify({ method, url, given }));
+  });
+  await new Promise<void>((resolve) => program.listen(8000, '0.0.0.0', resolve));
+  const reached = async (method: string) => {
+    const headers = { 'x-api-key': KEY, authorization: 'Bearer own', 'impersonate-user': 'admin' };
+    const answer = await fetch(`${service.url}${latest_revision.preview}/threads?limit=1`, { method, headers });
+    return [answer.status, await answer.json()];
+  };
+  // The addresses of pods are known to the API server a moment after they are ready.
+  await until(
+    () => reached('GET'),
+    ([status]) => status === 200,
+  );
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    expect(await reached(method)).toEqual([200, { method, url: '/threads?limit=1' }]);
+  }
+  program.closeAllConnections();
+  program.close();
+  await send('POST', `/${created.id}/revisions/${held}/interrupt`);
+  for (const path of ['apps/v1/deployments', 'v1/services', 'v1/secrets', 'v1/pods']) {
+    await until(
+      () => namespace.list(path),
+      (objects) => !objects.some(({ metadata }) => metadata.name.startsWith(`fairlead-${held}`)),
+    );
+  }
 
   const address = `networking.k8s.io/v1/ingresses/fairlead-${created.id}`;
   expect((await namespace.get(address)).spec.rules[0].host).toBe(`${created.id}.agents.example`);

@@ -43,6 +43,8 @@ interface Simulated {
   readonly loss: number;
   /** Experiments of the revision, each of which is looked at with those before. */
   readonly looks?: number;
+  /** Slices of the dataset with the same limit, of which only the first one loses; absent: the limit is for all rows. */
+  readonly slices?: number;
   readonly trials: number;
 }
 
@@ -52,13 +54,21 @@ const GATE: Gate = {
   ...{ measures: {}, min_rows: 30, max_age_days: 30, wait_days: 7 },
 };
 
+const SLICED: Gate = { ...GATE, keys: {}, slices: [{ by: 'inputs.topic', keys: GATE.keys, measures: {} }] };
+
 /** The shares of simulated revisions that a gate promotes and refuses, and the mean distance that it announces. */
-export function simulateGate({ shape, rows, loss, looks = 1, trials }: Simulated) {
+export function simulateGate({ shape, rows, loss, looks = 1, slices = 1, trials }: Simulated) {
   const random = generator(20_261_128 + rows);
+  const gate = slices === 1 ? GATE : SLICED;
+  const topics = Array.from({ length: slices }, (_, topic) => ({
+    ...{ by: 'inputs.topic', value: String(topic) },
+    rows: Int32Array.from({ length: Math.ceil((rows - topic) / slices) }, (_row, place) => topic + place * slices),
+  }));
   const counts = { promote: 0, hold: 0, refuse: 0 };
   let detectable = 0;
   for (let trial = 0; trial < trials; trial++) {
-    const dataset = Array.from({ length: rows }, (): Row => SHAPES[shape](random, loss));
+    const lossOf = (row: number) => (row % slices === 0 ? loss : 0);
+    const dataset = Array.from({ length: rows }, (_, row): Row => SHAPES[shape](random, lossOf(row)));
     const experiments = [scored(dataset.map(([before]) => before))];
     let outcome: keyof typeof counts = 'hold';
     for (let look = 1; look <= looks && outcome === 'hold'; look++) {
@@ -70,7 +80,8 @@ export function simulateGate({ shape, rows, loss, looks = 1, trials }: Simulated
         labelValues: new Map(),
         unread: [],
       } satisfies ScoreTable;
-      const verdict = judgeGate(GATE, { table, baselines: 1, lowerIsBetter: new Set() }, look);
+      const evidence = { table, baselines: 1, lowerIsBetter: new Set<string>(), slices: topics };
+      const verdict = judgeGate(gate, evidence, look);
       outcome = verdict.outcome;
       if (look === 1) detectable += verdict.criteria[0]!.detectable! / trials;
     }
