@@ -1,7 +1,7 @@
 export { CommandExecutor, type CommandSettings } from './command/command-executor.client';
 export { ClusterForwarding } from './kubernetes/cluster-forwarding.client';
 export { KubernetesExecutor, type KubernetesSettings } from './kubernetes/kubernetes-executor';
-export { ClusterPreviews } from './kubernetes/previews.client';
+export { ClusterPreviews } from './kubernetes/cluster-previews.client';
 export { KubernetesPlans } from './kubernetes/kubernetes-plans';
 export type { StartedRevision } from './local/isolation/app-folders.store';
 export { AppPagesController } from './local/forwarding/app-pages.controller';

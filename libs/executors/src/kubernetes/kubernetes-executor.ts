@@ -20,7 +20,7 @@ import { selector } from './labels';
 import { ObjectsClient } from './objects.client';
 import { podHealth, sumOf } from './pod-health';
 import { namespaceOf, type PlaceSettings, placeOf, presentNamespace } from './place';
-import { ClusterPreviews } from './previews.client';
+import { ClusterPreviews } from './cluster-previews.client';
 import { RolloutWatch } from './rollout-watch';
 
 export interface KubernetesSettings extends ClusterSettings, PlaceSettings, AdditionsSettings {

@@ -17,7 +17,7 @@ interface ControlPlane {
 }
 
 /** Behaviour of the containers of an image: see tools/kubernetes/images.go. */
-type Behaviour = 'ready' | 'unready' | 'crash' | 'oom' | 'missing' | 'creating' | 'root' | 'undying';
+type Behaviour = 'ready' | 'unready' | 'crash' | 'oom' | 'missing' | 'creating' | 'root' | 'undying' | 'here';
 
 type Json = ReturnType<typeof JSON.parse>;
 
