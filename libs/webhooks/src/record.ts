@@ -1,24 +1,15 @@
 import type { Infer } from '@fairlead/schema';
 import type { Health } from './deliveries/target.store';
+import { maskedUrl } from './webhook/masked-url';
 import type { Webhook } from './webhook/webhook';
 import type { webhookWithSecret } from './webhook/webhook.schema';
 
-/** Returns a webhook as answers show it, without its secret. */
+/** Returns a webhook as answers show it, without its secret and with its address masked. */
 export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: Health) {
-  const {
-    id,
-    url,
-    event_types,
-    description,
-    format = 'standard',
-    disabled,
-    previous,
-    created_at,
-    updated_at,
-  } = webhook;
+  const { id, event_types, description, format = 'standard', disabled, previous, created_at, updated_at } = webhook;
   return {
     id,
-    url,
+    url: maskedUrl(webhook),
     event_types,
     description,
     format,

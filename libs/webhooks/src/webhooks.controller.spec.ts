@@ -2,6 +2,7 @@ import { Followers } from '@fairlead/eventing';
 import { Pool } from 'pg';
 import { TestService } from './testing/service';
 
+const MASKED = /^https:\/\/hooks\.example\/\*{8}[0-9a-f]{8}$/;
 const wanted = { url: 'https://hooks.example/in', event_types: ['deployment.*', 'revision.activated'] };
 
 let service: TestService;
@@ -21,7 +22,7 @@ it('adds, shows, lists, changes and removes a webhook', async () => {
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(record).toEqual({
     id: expect.any(String),
-    ...wanted,
+    ...{ ...wanted, url: expect.stringMatching(MASKED) },
     description: 'ours',
     format: 'standard',
     enabled: true,
@@ -45,6 +46,35 @@ it('adds, shows, lists, changes and removes a webhook', async () => {
   const gone = await service.send('GET', path);
   expect([gone.status, gone.json]).toEqual([404, { detail: `Webhook ID ${record.id} not found.` }]);
   expect((await service.send('GET', '')).text).not.toContain(record.id);
+});
+
+it('shows a masked address, which changes nothing when it is sent back', async () => {
+  const { id } = await service.add(wanted.url);
+  const path = `/${id}`;
+  const { url } = (await service.send('GET', path)).json;
+  expect(url).toMatch(MASKED);
+  const kept = await service.send('PATCH', path, { body: { url, description: 'sent back' } });
+  expect(kept.json).toMatchObject({ url, description: 'sent back' });
+  const whole = await service.send('GET', `${path}?include_secrets=true`, { as: 'auditor' });
+  expect([whole.json.url, whole.headers['cache-control']]).toEqual([wanted.url, 'no-store']);
+  const read = { type: 'SecretsRead', data: { version: 2, names: ['url'] } };
+  expect(await service.store.read(`secretAccess-${id}`)).toEqual([expect.objectContaining(read)]);
+  expect((await service.send('GET', `${path}?include_secrets=true`, { as: 'stranger' })).status).toBe(404);
+  const forbidden = await service.send('GET', `${path}?include_secrets=true`);
+  expect([forbidden.status, forbidden.json]).toEqual([403, { detail: 'Forbidden' }]);
+  const moved = await service.send('PATCH', path, { body: { url: `${wanted.url}/else` } });
+  expect(moved.json.url).toMatch(MASKED);
+  expect(moved.json.url).not.toBe(url);
+  const stale = await service.send('PATCH', path, { body: { url } });
+  expect([stale.status, stale.json.detail[0].loc]).toEqual([422, ['body', 'url']]);
+  expect((await service.send('POST', '', { body: { ...wanted, url } })).status).toBe(422);
+});
+
+it('shows an address without path and query as it is', async () => {
+  for (const url of ['https://hooks.example', 'https://hooks.example/']) {
+    const { id } = await service.add(url);
+    expect((await service.send('GET', `/${id}`)).json.url).toBe(url);
+  }
 });
 
 it('pages its list', async () => {

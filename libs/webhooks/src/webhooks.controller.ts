@@ -21,10 +21,12 @@ import { v7 as uuid } from 'uuid';
 import { AddSecret } from './add-secret.service';
 import { webhookRecord } from './record';
 import { HEALTHY, TargetStore } from './deliveries/target.store';
-import { patch, renews, type Webhook, type WebhookEvent } from './webhook/webhook';
+import { renews, type Webhook, type WebhookEvent } from './webhook/webhook';
+import { unmasked } from './webhook/masked-url';
 import { WebhookCommands } from './webhook/webhook.commands';
 import {
   addRequest,
+  findQuery,
   patchRequest,
   webhook as webhookShape,
   webhookPath,
@@ -77,7 +79,7 @@ export class WebhooksController {
     @Body(addRequest) { event_types, ...sent }: Infer<typeof addRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    await checkTarget(sent.url, this.options.outbound, context.tenantId);
+    await checkTarget(unmasked(sent).url, this.options.outbound, context.tenantId);
     const id = context.command?.idFor('webhook') ?? uuid();
     const types = [...new Set(event_types)];
     return this.shown(reply, await this.commands.add(context, { webhook_id: id, ...sent, event_types: types }));
@@ -85,16 +87,24 @@ export class WebhooksController {
 
   @Get(':webhook_id')
   @Scope('read', { views: [WEBHOOKS_VIEW], strict: true })
-  @Describe({ summary: 'Get a webhook', gives: ['ETag'] })
+  @Describe({
+    summary: 'Get a webhook',
+    description:
+      'Its address is masked. `include_secrets=true` answers it to a key with the scope `secrets:read`, and the audit log tells of it.',
+    gives: ['ETag'],
+  })
   @Answers({ 200: webhookShape })
   async find(
     @Context() context: CommandContext,
     @Path(webhookPath) { webhook_id: id }: Infer<typeof webhookPath>,
+    @Query(findQuery) { include_secrets }: Infer<typeof findQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { state, edition } = await this.commands.find(context.tenantId, id);
+    const whole = include_secrets && { url: await this.commands.reveal(context, id) };
+    if (whole) reply.header('cache-control', 'no-store');
     reply.header('etag', etag(edition));
-    return webhookRecord(state, await this.targets.health(id));
+    return { ...webhookRecord(state, await this.targets.health(id)), ...whole };
   }
 
   @Patch(':webhook_id')
@@ -108,9 +118,7 @@ export class WebhooksController {
     @Body(patchRequest) sent: Infer<typeof patchRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    if (sent.url !== undefined) await checkTarget(sent.url, this.options.outbound, context.tenantId);
-    const event_types = sent.event_types && [...new Set(sent.event_types)];
-    return this.shown(reply, await this.commands.change(context, path.webhook_id, patch({ ...sent, event_types })));
+    return this.shown(reply, await this.commands.patch(context, path.webhook_id, sent));
   }
 
   @Delete(':webhook_id')

@@ -12,28 +12,27 @@ export const webhooks: Group = {
       route: 'GET /v1/webhooks',
       columns: ['url', 'enabled', 'event_types', 'failing_since', 'updated_at', 'id'],
     },
-    get: { route: `GET ${ONE}`, example: 'https://hooks.example.com/fairlead' },
+    get: { route: `GET ${ONE}`, example: 'ci-alerts' },
     create: {
       route: 'POST /v1/webhooks',
-      example:
-        '--webhook-url https://hooks.example.com/fairlead --event-types deployment.created,revision.status_changed',
+      example: '--webhook-url ci-alerts --event-types deployment.created,revision.status_changed',
     },
-    patch: { route: `PATCH ${ONE}`, example: 'https://hooks.example.com/fairlead --enabled false' },
-    delete: { route: `DELETE ${ONE}`, example: 'https://hooks.example.com/fairlead' },
-    'rotate-secret': { route: `POST ${ONE}/rotate-secret`, example: 'https://hooks.example.com/fairlead' },
-    test: { route: `POST ${ONE}/test`, example: 'https://hooks.example.com/fairlead' },
+    patch: { route: `PATCH ${ONE}`, example: 'ci-alerts --enabled false' },
+    delete: { route: `DELETE ${ONE}`, example: 'ci-alerts' },
+    'rotate-secret': { route: `POST ${ONE}/rotate-secret`, example: 'ci-alerts' },
+    test: { route: `POST ${ONE}/test`, example: 'ci-alerts' },
     deliveries: {
       route: `GET ${ONE}/deliveries`,
-      example: 'https://hooks.example.com/fairlead --status failed',
+      example: 'ci-alerts --status failed',
       columns: ['id', 'event_type', 'status', 'attempt_count', 'last_status', 'created_at'],
     },
     delivery: {
       route: `GET ${DELIVERY}`,
-      example: 'https://hooks.example.com/fairlead 0198c1f0-0000-7000-8000-000000000001',
+      example: 'ci-alerts 0198c1f0-0000-7000-8000-000000000001',
     },
     redeliver: {
       route: `POST ${DELIVERY}/redeliver`,
-      example: 'https://hooks.example.com/fairlead 0198c1f0-0000-7000-8000-000000000001',
+      example: 'ci-alerts 0198c1f0-0000-7000-8000-000000000001',
     },
   },
 };

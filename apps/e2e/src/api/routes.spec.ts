@@ -311,6 +311,56 @@ it('asks for a key on every route that is not public', async () => {
   }
 });
 
+it('shows a key that reads no secrets no part of an address that is a credential', async () => {
+  const [token, hidden, ofUser] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+  const targets = (end: string) =>
+    [`/services/T0/${end}`, `/hook?key=${end}`].map((path) => service.outside.url + path);
+  const hooks: string[] = [];
+  for (const [index, url] of targets(token).entries()) {
+    const format = (['slack', 'standard'] as const)[index];
+    const hook = { url, event_types: ['*'], description: 'credential', format };
+    const { id } = await service.ask<{ id: string }>('POST', '/v1/webhooks', keyA, hook);
+    await service.ask('POST', `/v1/webhooks/${id}/test`, keyA);
+    await service.ask('PATCH', `/v1/webhooks/${id}`, keyA, { url: targets(hidden)[index] });
+    hooks.push(id);
+  }
+  const withUser = `http://user:${ofUser}@${new URL(service.outside.url).host}/a/b`;
+  const refused = [
+    ['PATCH', `/v1/webhooks/${hooks[0]}`, { url: withUser }],
+    ['PATCH', `/v1/integrations/${things.ids.integration_id}`, { base_url: withUser }],
+    ['PATCH', `/v1/integrations/${things.ids.integration_id}`, { reports: [{ repo_url: withUser }] }],
+    ['PATCH', `/v2/deployments/${things.ids.deployment_id}`, { source_config: { custom_url: withUser } }],
+    ['PATCH', `/v2/auth/providers/${things.ids.provider_id}`, { auth_url: withUser }],
+  ] as const;
+  for (const [method, path, body] of refused) {
+    const { status } = await service.send(method, path, keyA, body);
+    expect({ path, body: Object.keys(body), refused: [400, 422].includes(status) }).toMatchObject({ refused: true });
+  }
+  await service.rest();
+  const wanted = { scopes: ['read'], description: 'reads' };
+  const { key } = await service.ask<{ key: string }>('POST', '/api/v1/api-key', keyA, wanted);
+  let shown = 0;
+  for (const webhook_id of hooks) {
+    const ids: Readonly<Record<string, string | undefined>> = { ...things.ids, webhook_id };
+    const more = details({ ...things, ids: ids as Things['ids'] }, MARK, service);
+    for (const { method, path } of service.table.filter((route) => route.method === 'GET')) {
+      const search = more[`${method} ${path}`]?.search ?? '';
+      const { text } = await service.send(
+        method,
+        path.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? id) + search,
+        key,
+      );
+      if (text.includes('********')) shown++;
+      for (const secret of [token, hidden, ofUser]) {
+        expect({ path, leaks: text.includes(secret) }).toEqual({ path, leaks: false });
+      }
+    }
+  }
+  // The list and the webhook itself.
+  expect(shown).toBeGreaterThanOrEqual(4);
+  for (const id of hooks) await service.send('DELETE', `/v1/webhooks/${id}`, keyA);
+});
+
 it("shows another tenant none of a tenant's things, and lets it change none", async () => {
   await service.rest();
   const before = await seenByTenantA();

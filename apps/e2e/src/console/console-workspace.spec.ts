@@ -238,7 +238,7 @@ inBrowser('The console of a workspace', () => {
     await page.keyboard.press('Escape');
     await removed();
     expect(await page.content()).not.toContain(secret);
-    await page.getByRole('link', { name: `${outside.url}/hook` }).click();
+    await page.getByRole('link', { name: `${outside.url}/********` }).click();
     await page.getByRole('button', { name: 'Send a test' }).click();
     await appears(page.getByRole('cell', { name: 'Delivered' }));
     await page.getByRole('link', { name: 'webhook.test' }).click();

@@ -22,7 +22,7 @@ const PART = /^[\w.~+-]+$/;
 
 /**
  * Returns the path of a repository on the host of an integration: owner and name, on GitLab also groups in between.
- * Undefined when the address is no repository of this host.
+ * Undefined when the address is no repository of this host, or holds credentials.
  */
 export function repositoryOf(baseUrl: string, repoUrl: string): readonly string[] | undefined {
   const base = new URL(baseUrl);
@@ -30,7 +30,8 @@ export function repositoryOf(baseUrl: string, repoUrl: string): readonly string[
   const prefix = pathOf(base);
   const path = pathOf(url);
   // Bitbucket integrations may name a workspace in the address, which is part of the repository's path.
-  const rest = url.host === base.host && prefix.every((part, index) => path[index] === part) ? path : [];
+  const isPlain = url.username === '' && url.password === '' && url.host === base.host;
+  const rest = isPlain && prefix.every((part, index) => path[index] === part) ? path : [];
   const isWorkspace = base.hostname === 'bitbucket.org';
   const parts = isWorkspace ? rest : rest.slice(prefix.length);
   const named = parts.map((part, index) => (index === parts.length - 1 ? part.replace(/\.git$/, '') : part));

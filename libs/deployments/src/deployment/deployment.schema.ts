@@ -10,6 +10,7 @@ import {
   note,
   object,
   optional,
+  refine,
   type Schema,
   secret,
   str,
@@ -42,9 +43,14 @@ export const listenerConfig = object(
   }),
 );
 
+/** Answers and events show it, so that it holds no password. */
+const address = refine(webUrl(), (text) => {
+  const { username, password } = new URL(text);
+  return username || password ? 'the address must not hold credentials' : undefined;
+});
 const customUrl: Schema<string> = {
-  ...webUrl(),
-  parse: (input, context) => (input === '' ? input : webUrl().parse(input, context)),
+  ...address,
+  parse: (input, context) => (input === '' ? input : address.parse(input, context)),
 };
 
 const sourceConfig = object(

@@ -132,6 +132,23 @@ it('tries for a day, in the same words under the same id, and then gives up', as
   expect((await service.send('GET', `/${id}`)).json.failing_since).not.toBeNull();
 });
 
+it('keeps no part of the address of which an answer tells, wherever the answer is cut off', async () => {
+  const token = crypto.randomUUID();
+  const { id } = await service.add(`${receiver.url}/${token}?key=${token}`);
+  for (const [index, before] of [0, 1000, 1010, 1020].entries()) {
+    receiver.says(404, `${'x'.repeat(before)}No /hook/${token}?key=${token}, not ${token}.`);
+    await service.happen();
+    const { attempts } = await until(
+      () => service.newest(id),
+      (delivery) => receiver.received.length > index && delivery?.attempt_count > 0,
+    );
+    const { response } = attempts[0];
+    expect(response.length).toBeLessThanOrEqual(1024);
+    expect(response).not.toContain(token.slice(0, 8));
+    if (index === 0) expect(response).toBe('No ********, not ********.');
+  }
+});
+
 it('arrives when the target is well again', async () => {
   receiver.says(500);
   const { id } = await service.add(receiver.url);

@@ -4,6 +4,7 @@ import { Webhook as Signer } from 'standardwebhooks';
 import type { Due } from './webhook-delivery.store';
 import { type Attempt, retryAfter } from './retry-schedule';
 import { WebhookSecrets } from '../webhook/webhook-secrets.service';
+import { withoutUrl } from '../webhook/masked-url';
 import { slackMessage } from '../webhook/slack-message';
 import { WebhooksOptions } from '../webhook/webhooks.options';
 
@@ -46,7 +47,7 @@ export class DeliveryAttempts {
       const answer = await guardedFetch(webhook.url, init, outbound, webhook.tenant_id);
       const latency = performance.now() - begun;
       const { status } = answer;
-      const response = await beginningOf(answer);
+      const response = await beginningOf(answer, webhook.url);
       const wait = retryAfter(answer.headers.get('retry-after'), now());
       return { at, latency, status, response, error: refusal(status), retryAfter: wait };
     } catch (error) {
@@ -69,13 +70,15 @@ function refusal(status: number): string | null {
   return `The target answered ${status}${redirect ? ', and redirects are not followed' : ''}.`;
 }
 
-/** Returns the first bytes of an answer as text that can be stored. */
-async function beginningOf(answer: Response): Promise<string> {
+/** Returns the first bytes of an answer as text that can be stored, without the address, which some targets repeat. */
+async function beginningOf(answer: Response, url: string): Promise<string> {
   const reader = (answer.body as ReadableStream<Uint8Array> | null)?.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
+  // So much more is read that no part of an address is cut off and stays.
+  const wanted = KEPT + url.length;
   try {
-    while (reader && size < KEPT) {
+    while (reader && size < wanted) {
       const { done, value } = await reader.read();
       if (done) break;
       chunks.push(value);
@@ -85,6 +88,8 @@ async function beginningOf(answer: Response): Promise<string> {
     // The status counts; an answer that breaks off is kept as far as it came.
   }
   reader?.cancel().catch(() => undefined);
-  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, KEPT), { stream: size > KEPT });
+  const read = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, wanted), { stream: size > wanted });
+  const bytes = Buffer.from(withoutUrl(read, url));
+  const text = new TextDecoder().decode(bytes.subarray(0, KEPT), { stream: bytes.length > KEPT });
   return text.replaceAll('\0', '\ufffd');
 }

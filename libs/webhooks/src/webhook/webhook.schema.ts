@@ -59,6 +59,14 @@ export const patchRequest = object('WebhookPatchRequest', {
   ),
 });
 
+/** Query of GET of one webhook. */
+export const findQuery = object({
+  include_secrets: note(
+    optional(bool(), false),
+    'True: `url` is the whole address, for which the key needs the scope `secrets:read`, and the audit log tells that it was read.',
+  ),
+});
+
 export const webhookPath = object({ webhook_id: note(uuid(), 'The `id` of a webhook of this workspace.') });
 export const deliveryPath = object({
   webhook_id: note(uuid(), 'The `id` of a webhook of this workspace.'),
@@ -74,7 +82,10 @@ export const deliveriesQuery = object({
 
 const members = {
   id: note(uuid(), 'Identifier of the webhook.'),
-  url: note(str(), 'Address that deliveries are sent to with POST.'),
+  url: note(
+    str(),
+    'Address that deliveries are sent to with POST; its path and query, which may be a credential, are masked: `https://hooks.example/********3f9ac21b`. Sent back in a PATCH it changes nothing.',
+  ),
   event_types: note(
     list(str()),
     'Types of events that are sent: whole names, prefixes such as `deployment.*`, or `*`.',

@@ -73,7 +73,7 @@ export async function fillHostile(
     compute_config: { cluster_namespaces: ['agents'] },
   });
   const { id: webhook, secret } = await ask<{ id: string; secret: string }>('POST', '/v1/webhooks', {
-    url: `${outside.url}/hook?${encodeURIComponent(EVIL)}`,
+    url: `${outside.url}/hook?${encodeURIComponent(EVIL)}&token=${canaries.plant('token in the address of a webhook')}`,
     event_types: ['dataset.deleted'],
     description: `webhook ${EVIL}`,
   });
