@@ -32,6 +32,42 @@ async function uploaded(name: string) {
   return { dataset: dataset.id, run };
 }
 
+/** Lets a repository be told of gates, then of less, then of nothing, with the keyboard alone. */
+async function tellsVerdicts(repo_url: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  const told = page.getByRole('region', { name: 'Repositories that are told' });
+  const reports = async () => (await installation.ask('GET', '/v1/integrations')).resources[0].reports as object[];
+  const choose = async (label: string, key: 'n' | 'y') => {
+    await tabTo(dialog.getByLabel(label));
+    await page.keyboard.press(key);
+  };
+  const save = async () => {
+    await tabTo(dialog.getByRole('button', { name: 'Save' }));
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await appears(page.getByText('No repository is told of them.'));
+  await tabTo(page.getByRole('button', { name: 'Verdicts for agent' }));
+  await page.keyboard.press('Enter');
+  await appears(dialog.getByText(repo_url));
+  expect(await walk.looks(page)).toEqual([]);
+  await choose('One comment on each open pull request', 'n');
+  await save();
+  await appears(told.getByRole('row').filter({ hasText: repo_url }));
+  expect(await reports()).toEqual([{ repo_url, statuses: true, comments: false }]);
+  expect(await walk.looks(page)).toEqual([]);
+  // Somebody else names another repository meanwhile, which stays.
+  const [{ id }] = (await installation.ask('GET', '/v1/integrations')).resources as [{ id: string }];
+  const other = { repo_url: `${repo_url}-of-others`, statuses: true, comments: true };
+  await installation.ask('PATCH', `/v1/integrations/${id}`, { reports: [...(await reports()), other] });
+  await tabTo(told.getByRole('button', { name: `Change ${repo_url}`, exact: true }));
+  await page.keyboard.press('Enter');
+  await choose('Statuses of commits', 'n');
+  await save();
+  await appears(told.getByText(other.repo_url));
+  expect(await reports()).toEqual([other]);
+}
+
 inBrowser('The console of a workspace', () => {
   beforeAll(async () => {
     outside = await startOutside('a-token');
@@ -119,6 +155,7 @@ inBrowser('The console of a workspace', () => {
     await removed();
     expect(await page.content()).not.toContain('canary-of-the-host');
     await page.getByRole('link', { name: 'Company GitLab' }).click();
+    await tellsVerdicts(`${outside.url}/team/agent`);
     await page.getByRole('button', { name: 'Deploy this: agent' }).click();
     await dialog.getByLabel('Name of the deployment').fill('from-a-repository');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
@@ -250,7 +287,7 @@ inBrowser('The console of a workspace', () => {
     await appears(page.getByText('Off: requested'));
   });
 
-  it('adds a monitor, shows its state and what it found, and removes it', async () => {
+  it('adds, changes, pauses and removes a monitor, and shows its state and what it found', async () => {
     const run = { session_name: 'watched', error: 'it broke', start_time: new Date().toISOString() };
     const post = Array.from({ length: 20 }, () => ({ id: randomUUID(), name: 'answer', ...run }));
     await installation.ask('POST', '/api/v1/runs/batch', { post });
@@ -270,10 +307,29 @@ inBrowser('The console of a workspace', () => {
     const { resources } = await installation.ask('GET', '/v1/monitors');
     const [{ id: monitor, project_id }] = resources as [{ id: string; project_id: string }];
     expect(project_id).toBe(id);
-    await installation.ask('PATCH', `/v1/monitors/${monitor}`, { looks: 1 });
+    await tabTo(page.getByRole('button', { name: 'Change too many errors' }));
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Looks in a row').fill('1');
+    await dialog.getByLabel('Threshold to recover').fill('0.5');
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await appears(dialog.getByRole('alert').getByText('recovery_threshold may not be above threshold.'));
+    await dialog.getByLabel('Threshold to recover').fill('0.1');
+    expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const now = async () => await installation.ask('GET', `/v1/monitors/${monitor}`);
+    expect(await now()).toMatchObject({ threshold: 0.2, recovery_threshold: 0.1, looks: 1, min_runs: 20 });
     await appears(page.getByText('Alerting', { exact: true }));
     await appears(page.getByRole('cell', { name: '100 %' }));
-    expect(await walk.faults(page)).toEqual([]);
+    expect(await walk.looks(page)).toEqual([]);
+    await tabTo(page.getByRole('button', { name: 'Pause too many errors' }));
+    await page.keyboard.press('Enter');
+    await appears(page.getByText('Paused', { exact: true }));
+    expect(await now()).toMatchObject({ enabled: false, state: 'alerting' });
+    await tabTo(page.getByRole('button', { name: 'Resume too many errors' }));
+    await page.keyboard.press('Enter');
+    await appears(page.getByText('Alerting', { exact: true }));
+    expect(await now()).toMatchObject({ enabled: true });
     await page.getByRole('button', { name: 'Remove too many errors' }).click();
     await dialog.getByLabel('Type too many errors').fill('too many errors');
     await dialog.getByRole('button', { name: 'Remove for good' }).click();

@@ -11,7 +11,7 @@ import { Status } from '../../ui/status';
 import { Deliveries } from './deliveries';
 import css from './connections.module.css';
 import { CreateDialog, Kinds, RemoveDialog, type Values } from './parts';
-import { Reports } from './reports';
+import { Reports, TellDialog, Told } from './reports';
 
 type Integration = Schemas['Integration'];
 type Repository = Schemas['Repository'];
@@ -26,6 +26,7 @@ export function IntegrationsPage() {
   const { search } = useAddress();
   const [adding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Integration>();
+  const [told, setTold] = useState<{ integration: Integration; repoUrl: string }>();
   const list = useQuery({
     queryKey: ['integrations', w],
     queryFn: ({ signal }) => answered(api.GET('/v1/integrations', { params: { query: { limit: 100 } }, signal })),
@@ -101,25 +102,26 @@ export function IntegrationsPage() {
               ),
             },
           ]}
-          below={({ id, reports }) =>
-            id === search.open && (
+          below={(one) =>
+            one.id === search.open && (
               <>
                 <Section title="Deliveries">
-                  <Deliveries integration={id} />
+                  <Deliveries integration={one.id} />
                 </Section>
-                {reports.length > 0 && (
-                  <Section title="Verdicts of gates">
-                    <Reports integration={id} />
-                  </Section>
-                )}
+                <Section title="Verdicts of gates">
+                  <Told reports={one.reports} change={(repoUrl) => setTold({ integration: one, repoUrl })} />
+                  <div className={css.gap} />
+                  {one.reports.length > 0 && <Reports integration={one.id} />}
+                </Section>
                 <Section title="Repositories">
-                  <Repositories integration={id} />
+                  <Repositories integration={one.id} tell={(repoUrl) => setTold({ integration: one, repoUrl })} />
                 </Section>
               </>
             )
           }
         />
       )}
+      {told && <TellDialog {...told} onClose={() => setTold(undefined)} />}
       {adding && <AddDialog onClose={() => setAdding(false)} />}
       {removed && (
         <RemoveDialog
@@ -180,7 +182,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
 }
 
 /** The repositories that an integration sees; each can be deployed. */
-function Repositories({ integration }: { integration: string }) {
+function Repositories({ integration, tell }: { integration: string; tell: (repoUrl: string) => void }) {
   const { w } = useParams({ from: '/o/$w' });
   const [filter, setFilter] = useState('');
   const [chosen, setChosen] = useState<Repository>();
@@ -224,9 +226,24 @@ function Repositories({ integration }: { integration: string }) {
             title: 'Actions',
             kind: 'end',
             cell: (one) => (
-              <Action scope="write" kind="quiet" aria-label={`Deploy this: ${one.name}`} onClick={() => setChosen(one)}>
-                Deploy this …
-              </Action>
+              <>
+                <Action
+                  scope="write"
+                  kind="quiet"
+                  aria-label={`Deploy this: ${one.name}`}
+                  onClick={() => setChosen(one)}
+                >
+                  Deploy this …
+                </Action>
+                <Action
+                  scope="write"
+                  kind="quiet"
+                  aria-label={`Verdicts for ${one.name}`}
+                  onClick={() => tell(one.url)}
+                >
+                  Verdicts …
+                </Action>
+              </>
             ),
           },
         ]}

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '../../api/client';
@@ -8,22 +8,18 @@ import { duration, figure, percent, whole } from '../../ui/format';
 import { List, Nothing } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status, type Tone } from '../../ui/status';
-import { CreateDialog, Kinds, RemoveDialog, type Values } from './parts';
+import { ChangedMonitor, MEASURES, NewMonitor } from './monitor-form';
+import { Kinds, RemoveDialog } from './parts';
 
 type Monitor = Schemas['Monitor'];
 
 const LOOK_MS = 10_000;
-/** Monitors of the list, and projects to choose from. */
-const [MOST, MOST_PROJECTS] = [100, 50];
+const MOST = 100;
 const STATES: Readonly<Record<Monitor['state'], [Tone, string]>> = {
   ok: ['ok', 'Within limits'],
   alerting: ['bad', 'Alerting'],
   not_enough_evidence: ['idle', 'Too few runs'],
   failing: ['bad', 'Cannot be looked at'],
-};
-const MEASURES: Readonly<Record<Monitor['measure'], string>> = {
-  ...{ error_rate: 'Error rate', cost: 'Cost', latency_p50: 'Latency p50', latency_p99: 'Latency p99' },
-  score: 'Mean of a score',
 };
 
 /** Monitors of the workspace, or of the project that the address names. */
@@ -32,7 +28,9 @@ export function MonitorsPage() {
   const { w } = useParams({ from: '/o/$w' });
   const { search } = useAddress();
   const [adding, setAdding] = useState(false);
+  const [changed, setChanged] = useState<Monitor>();
   const [removed, setRemoved] = useState<Monitor>();
+  const queries = useQueryClient();
   const { project: project_id } = search;
   const stale = ['monitors', w];
   const list = useQuery({
@@ -44,6 +42,13 @@ export function MonitorsPage() {
     refetchInterval: LOOK_MS,
   });
   const items = list.data?.resources;
+  const turn = useMutation({
+    mutationFn: ({ id: monitor_id, enabled }: Monitor) => {
+      const body = { enabled: !enabled } as never;
+      return answered(api.PATCH('/v1/monitors/{monitor_id}', { params: { path: { monitor_id } }, body }));
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: stale }),
+  });
   return (
     <Page
       title="Connections"
@@ -55,6 +60,7 @@ export function MonitorsPage() {
     >
       <Kinds />
       {list.error && <Problem error={list.error} retry={() => void list.refetch()} />}
+      {turn.error && <Problem error={turn.error} />}
       {!items && !list.error && <Skeleton />}
       {items?.length === 0 && (
         <Nothing title="No monitor yet">
@@ -88,9 +94,23 @@ export function MonitorsPage() {
               title: 'Actions',
               kind: 'end',
               cell: (one) => (
-                <Action scope="write" kind="quiet" aria-label={`Remove ${one.name}`} onClick={() => setRemoved(one)}>
-                  Remove …
-                </Action>
+                <>
+                  <Action scope="write" kind="quiet" aria-label={`Change ${one.name}`} onClick={() => setChanged(one)}>
+                    Change …
+                  </Action>
+                  <Action
+                    scope="write"
+                    kind="quiet"
+                    aria-label={`${one.enabled ? 'Pause' : 'Resume'} ${one.name}`}
+                    disabled={turn.isPending}
+                    onClick={() => turn.mutate(one)}
+                  >
+                    {one.enabled ? 'Pause' : 'Resume'}
+                  </Action>
+                  <Action scope="write" kind="quiet" aria-label={`Remove ${one.name}`} onClick={() => setRemoved(one)}>
+                    Remove …
+                  </Action>
+                </>
               ),
             },
           ]}
@@ -98,6 +118,7 @@ export function MonitorsPage() {
       )}
       {items?.length === MOST && <p>Only the first {MOST} are listed: the page of a project leads to its own.</p>}
       {adding && <NewMonitor w={w} project={project_id} onClose={() => setAdding(false)} />}
+      {changed && <ChangedMonitor w={w} monitor={changed} onClose={() => setChanged(undefined)} />}
       {removed && (
         <RemoveDialog
           name={removed.name}
@@ -136,48 +157,4 @@ function limitOf(monitor: Monitor): string {
   const { measure, feedback_key, alerts_when, threshold, window_minutes } = monitor;
   const what = measure === 'score' ? `Mean of ${feedback_key}` : MEASURES[measure];
   return `${what} ${alerts_when} ${shown(monitor, threshold)} in ${window_minutes} min`;
-}
-
-function NewMonitor({ w, project, onClose }: { w: string; project: string | undefined; onClose: () => void }) {
-  const projects = useQuery({
-    queryKey: ['projects', w, 'of monitors'],
-    queryFn: ({ signal }) => answered(api.GET('/v1/projects', { params: { query: { limit: MOST_PROJECTS } }, signal })),
-  });
-  if (projects.error) return <Problem error={projects.error} />;
-  if (!projects.data) return null;
-  const found = Object.fromEntries(projects.data.projects.map(({ id, name }) => [id, name]));
-  const known = project === undefined || found[project] !== undefined ? found : { [project]: project, ...found };
-  const isCut = projects.data.projects.length === MOST_PROJECTS;
-  const send = ({ threshold, window_minutes, feedback_key, ...rest }: Values) => {
-    const numbers = { threshold: Number(threshold), window_minutes: Number(window_minutes) };
-    const key = rest.measure === 'score' ? { feedback_key } : {};
-    return answered(api.POST('/v1/monitors', { body: { ...rest, ...numbers, ...key } as never }));
-  };
-  return (
-    <CreateDialog
-      title="Add a monitor"
-      stale={['monitors', w]}
-      send={send}
-      onClose={onClose}
-      fields={[
-        { name: 'name', label: 'Name' },
-        {
-          name: 'project_id',
-          label: isCut ? `Project, of the first ${MOST_PROJECTS} (others: on their own pages)` : 'Project',
-          options: known,
-          first: project ?? Object.keys(known)[0],
-        },
-        { name: 'measure', label: 'What it looks at', options: MEASURES, first: 'error_rate' },
-        { name: 'feedback_key', label: 'Key of the score', hint: 'For the mean of a score alone.', optional: true },
-        {
-          name: 'alerts_when',
-          label: 'It alerts when the value is',
-          options: { above: 'Above the threshold', below: 'Below the threshold' },
-          first: 'above',
-        },
-        { name: 'threshold', label: 'Threshold', hint: 'A rate from 0 to 1, seconds, a cost, or a score.' },
-        { name: 'window_minutes', label: 'How far back it looks, in minutes', first: '60' },
-      ]}
-    />
-  );
 }

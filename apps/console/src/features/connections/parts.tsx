@@ -35,7 +35,7 @@ export function Kinds() {
 }
 
 /** A field of a form that makes something. */
-interface FormField {
+export interface FormField {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;

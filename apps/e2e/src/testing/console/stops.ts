@@ -280,6 +280,8 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
         repositories: clicks(/^code host <img/, 'team/agent', 'link'),
         deploy: opens('Deploy this: agent'),
         closed: closes,
+        verdicts: opens('Verdicts for agent'),
+        'verdicts closed': closes,
         add: {
           open: async (page) => {
             await button(page, 'Add a code host …').click();
@@ -324,7 +326,13 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
     monitors: {
       path: () => 'monitors',
       shows: /monitor <img/,
-      steps: { add: opens('Add a monitor …'), closed: closes, remove: opens(/^Remove monitor/) },
+      steps: {
+        add: opens('Add a monitor …'),
+        closed: closes,
+        change: opens(/^Change monitor/),
+        'closed again': closes,
+        remove: opens(/^Remove monitor/),
+      },
     },
     webhook: {
       path: ({ webhook }) => `webhooks/${webhook}`,
