@@ -19,6 +19,7 @@ it.each<[string, string, Partial<DeploymentFacts>]>([
   ['Live, v15; v16 is being started', 'busy', { live: v15, latest: { number: 16, status: 'DEPLOYING' } }],
   ['Live, v15; v16 was interrupted', 'ok', { live: v15, latest: { number: 16, status: 'INTERRUPTED' } }],
   ['Crash looping: 16 restarts, last line: cannot connect to postgres', 'bad', { crash_looping: true }],
+  ['v16 runs again after a crash loop', 'busy', { crash_looping: true, seen: { state: 'RUNNING', detail: '1' } }],
   ['v16 is degraded: 1 of 2', 'bad', { status_reason: undefined, seen: { state: 'DEGRADED', detail: '1 of 2' } }],
   ['v16 does not run: it ended', 'bad', { status: 'UNKNOWN', seen: { state: 'FAILED', detail: 'it ended' } }],
   ['State of v16 unknown: no route', 'bad', { status: 'UNKNOWN', status_reason: 'no route' }],

@@ -58,6 +58,9 @@ export function standingOf(facts: DeploymentFacts): Standing {
   const { status, live, latest, crash_looping, stopped, seen } = facts;
   if (status === 'AWAITING_DELETE') return { text: 'Being deleted', tone: 'busy' };
   const isLooping = crash_looping || seen?.state === 'CRASH_LOOPING';
+  if (isLooping && live && seen?.state === 'RUNNING') {
+    return { text: `v${live.number} runs again after a crash loop`, tone: 'busy' };
+  }
   if (isLooping && !stopped) return { text: crashLoop(facts), tone: 'bad' };
   if (!live) return beforeFirst(facts);
   const now = running(facts, `v${live.number}`);

@@ -109,7 +109,7 @@ export const deployment = object('Deployment', {
   ),
   'crash_looping?': note(
     bool(),
-    '`true` while it is `UNKNOWN` because all its processes end again and again; absent otherwise.',
+    '`true` while it is `UNKNOWN` because all its processes end again and again, until one has run for ten minutes; absent otherwise.',
   ),
   latest_revision_id: note(nullable(uuid()), 'The newest revision; null before there is one.'),
   active_revision_id: note(nullable(uuid()), 'The revision that runs; null until one has been deployed.'),

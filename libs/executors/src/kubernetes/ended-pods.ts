@@ -1,11 +1,13 @@
 import type { V1ContainerState, V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
-import { crashLoopText, ENDS_OF_LOOP, STEADY_MS } from '../port/crash-loop';
+import { crashLoopText, ENDS_OF_LOOP, RECOVERED_MS, STEADY_MS } from '../port/crash-loop';
 
 export interface PodEnds {
   readonly looping: ReadonlySet<string>;
   readonly loop?: string;
   /** True when a container has ended within the last minute and is not ready since: it may be a crash loop soon. */
   readonly isRestarting: boolean;
+  /** True when all its containers are ready, and have run for so long that a crash loop before is over. */
+  readonly hasRecovered: boolean;
 }
 
 interface Known {
@@ -41,7 +43,8 @@ export class EndedPods {
         if (known) after.set(key, known);
         return row ?? [];
       });
-      return endsOf(rows, now);
+      const lasting = status?.containerStatuses ?? [];
+      return { ...endsOf(rows, now), hasRecovered: lasting.length > 0 && lasting.every((one) => isLasting(one, now)) };
     });
     if (after.size > 0) this.known.set(deploymentId, after);
     else this.known.delete(deploymentId);
@@ -84,7 +87,11 @@ function withoutMessage(state: V1ContainerState | undefined): V1ContainerState |
   return state?.terminated ? { ...state, terminated: { ...state.terminated, message: undefined } } : state;
 }
 
-function endsOf(rows: readonly Row[], now: number): PodEnds {
+function isLasting({ ready, state }: V1ContainerStatus, now: number): boolean {
+  return ready && state?.running !== undefined && now - msOf(state.running.startedAt) >= RECOVERED_MS;
+}
+
+function endsOf(rows: readonly Row[], now: number): Omit<PodEnds, 'hasRecovered'> {
   const loops = rows.filter(({ count }) => count >= ENDS_OF_LOOP);
   const isRecent = ({ last, isReady }: Row) => !isReady && now - msOf(last.finishedAt) < STEADY_MS;
   const [first] = loops;

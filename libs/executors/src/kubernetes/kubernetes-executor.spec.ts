@@ -954,7 +954,14 @@ spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{
         detail: `Crash looping, ${ROUNDS} ${crashes}`,
         processes: [{ state: 'CRASH_LOOPING', reason: `Crash looping, ${ROUNDS} ${crashes}`, restarts: ROUNDS }],
       });
+      // After a minute its health is better. It is told only when it has run for ten minutes: it may crash again before.
       show(ROUNDS, 61);
+      await until(async () => (await service.health(id)).json.state === 'RUNNING');
+      await looked();
+      show(ROUNDS + 1);
+      await until(async () => (await service.health(id)).json.state === 'CRASH_LOOPING');
+      expect(await said()).toHaveLength(before + 1);
+      show(ROUNDS + 1, 601);
       await told(id, 'READY');
       expect((await said()).slice(before).map(({ data }) => ({ ...(data as object) }))).toEqual([
         { deployment_id: id, status: 'UNKNOWN', reason: `Crash looping, 3 ${crashes}`, crash_looping: true },

@@ -132,6 +132,7 @@ export class KubernetesExecutor extends Executor {
       ...(trouble !== undefined && { trouble }),
       processes: pods.map(({ pod, ends }) => podHealth(pod, undefined, ends)),
       isRestarting: pods.some(({ ends }) => ends.isRestarting),
+      hasRecovered: pods.some(({ ends }) => ends.hasRecovered),
     };
   }
 

@@ -126,7 +126,7 @@ describe('in a real cluster, upkeep', () => {
     );
   });
 
-  it('tells a crash loop once when it begins and once when its program has run for a minute', async () => {
+  it('tells a crash loop once, also when its program has run for a minute, after which its health is good', async () => {
     const id = await service.deployment({}, { TOKEN: 'sesame-open' });
     await service.reached(id, await service.revision(id, image('looping:1')), 'DEPLOYED');
     const reported = async () => (await events(id)).filter(({ type }) => type === 'HostStatusReported');
@@ -142,8 +142,7 @@ describe('in a real cluster, upkeep', () => {
     expect(await state()).toBe('CRASH_LOOPING');
     await namespace.behave('registry.example/looping:1', 'ready');
     await until(state, (now) => now === 'RUNNING', 120_000);
-    await until(reported, (all) => all.at(-1)!.status === 'READY');
-    expect((await reported()).slice(before).map(({ status }) => status)).toEqual(['UNKNOWN', 'READY']);
+    expect((await reported()).slice(before).map(({ status }) => status)).toEqual(['UNKNOWN']);
   });
 
   it('hands the number of replicas over to an autoscaler, without a revision', async () => {

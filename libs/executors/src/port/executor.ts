@@ -72,6 +72,8 @@ export interface Observation {
   readonly processes?: readonly ProcessHealth[];
   /** True when a process has just ended and is started again: it will soon be known whether that is a trouble. */
   readonly isRestarting?: boolean;
+  /** True when a process has run for so long that a crash loop before it is over. */
+  readonly hasRecovered?: boolean;
 }
 
 /** Sees to what runs already. */

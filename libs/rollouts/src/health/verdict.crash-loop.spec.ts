@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { crashLoops, type ProcessHealth } from '@fairlead/executors';
-import { EndedPods, ENDS_OF_LOOP, podHealth, STEADY_MS } from '@fairlead/executors/testing';
+import { EndedPods, ENDS_OF_LOOP, podHealth, RECOVERED_MS, STEADY_MS } from '@fairlead/executors/testing';
 import { type Host, hostModel, reportHost } from '../rollout/host';
 import { verdictOn } from './verdict';
 
@@ -63,18 +63,33 @@ const run = fc.record({
   paused: fc.integer({ min: LOOK_MS, max: 50_000 }),
 });
 const looksAt = (runs: readonly Run[]) => {
-  const all = runs.reduce((sum, { ran, paused }) => sum + ran + paused, 0) + 3 * STEADY_MS;
+  const all = runs.reduce((sum, { ran, paused }) => sum + ran + paused, 0) + RECOVERED_MS + STEADY_MS;
   return Array.from({ length: Math.ceil(all / LOOK_MS) }, (_, index) => index * LOOK_MS);
 };
 
+interface Look {
+  readonly states: readonly State[];
+  readonly hasRecovered: boolean;
+}
+
+/** Looks at a pod whose program ran so. */
+function looksAtPod(runs: readonly Run[]): Look[] {
+  const ended = new EndedPods();
+  return looksAt(runs).map((at) => {
+    const pod = podAt(runs, at);
+    const [ends] = ended.look('d', [pod], BEGIN + at);
+    return { states: [podHealth(pod, undefined, ends).state], hasRecovered: ends!.hasRecovered };
+  });
+}
+
 /** The events that are written while somebody looks at the processes of a deployment. */
-function told(looks: readonly (readonly State[])[]): { events: string[]; health: State[] } {
+function told(looks: readonly Look[]): { events: string[]; health: State[] } {
   const events: string[] = [];
   const health: State[] = [];
   let host: Host = { status: 'READY' };
-  looks.forEach((states, index) => {
+  looks.forEach(({ states, hasRecovered }, index) => {
     const now = BEGIN + index * LOOK_MS;
-    const isLoop = crashLoops(host.isCrashLooping ?? false, states);
+    const isLoop = crashLoops(host.isCrashLooping ?? false, states, hasRecovered);
     const said = isLoop
       ? {
           status: 'UNKNOWN' as const,
@@ -122,31 +137,51 @@ describe('a pod crash loops by the rule of the executor local', () => {
           },
         ),
         (runs) => {
-          const ended = new EndedPods();
-          const states = looksAt(runs).map((at) => {
-            const pod = podAt(runs, at);
-            const [ends] = ended.look('d', [pod], BEGIN + at);
-            return [podHealth(pod, undefined, ends).state];
-          });
-          expect(told(states).events).toEqual(['begin', 'end']);
+          expect(told(looksAtPod(runs)).events).toEqual(['begin', 'end']);
         },
       ),
     );
+  });
+
+  it('and one that runs for some minutes in between, again and again, writes two events, too', () => {
+    const loop = Array.from({ length: ENDS_OF_LOOP }, () => ({ ran: 5000, paused: 20_000 }));
+    const pause = fc.integer({ min: LOOK_MS, max: 300_000 });
+    const healthy = fc.record({ ran: fc.integer({ min: 1, max: RECOVERED_MS - 1 }), paused: pause });
+    fc.assert(
+      fc.property(fc.array(healthy, { maxLength: 8 }), (runs) => {
+        const { events, health } = told(looksAtPod([...loop, ...runs]));
+        expect(events).toEqual(['begin', 'end']);
+        expect(health.at(-1)).toBe('RUNNING');
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('and a loop after ten healthy minutes is another one', () => {
+    const loop = Array.from({ length: ENDS_OF_LOOP }, () => ({ ran: 5000, paused: 20_000 }));
+    const long = { ran: RECOVERED_MS + LOOK_MS, paused: 20_000 };
+    expect(told(looksAtPod([...loop, long, ...loop])).events).toEqual(['begin', 'end', 'begin', 'end']);
   });
 });
 
 it('a deployment of several processes is never in turns STARTING and crash looping', () => {
   const state = fc.constantFrom<State>('RUNNING', 'STARTING', 'CRASH_LOOPING', 'STOPPING');
   fc.assert(
-    fc.property(fc.array(fc.array(state, { minLength: 1, maxLength: 4 }), { maxLength: 40 }), (looks) => {
-      const { events, health } = told(looks);
-      health.forEach((now, index) => {
-        const isReady = looks[index]!.includes('RUNNING') || looks[index]!.every((one) => one === 'STOPPING');
-        if (health[index - 1] === 'CRASH_LOOPING' && !isReady) expect(now).toBe('CRASH_LOOPING');
-      });
-      // Each of them ends the one before.
-      events.forEach((event, index) => expect(event).toBe(index % 2 === 0 ? 'begin' : 'end'));
-    }),
+    fc.property(
+      fc.array(fc.array(state, { minLength: 1, maxLength: 4 }), { maxLength: 40 }),
+      fc.boolean(),
+      (seen, long) => {
+        const looks = seen.map((states) => ({ states, hasRecovered: long && states.includes('RUNNING') }));
+        const { events, health } = told(looks);
+        health.forEach((now, index) => {
+          const { states } = looks[index]!;
+          const isReady = states.includes('RUNNING') || states.every((one) => one === 'STOPPING');
+          if (health[index - 1] === 'CRASH_LOOPING' && !isReady) expect(now).toBe('CRASH_LOOPING');
+        });
+        // Each of them ends the one before.
+        events.forEach((event, index) => expect(event).toBe(index % 2 === 0 ? 'begin' : 'end'));
+      },
+    ),
   );
 });
 
@@ -155,10 +190,12 @@ it('knows of pods only while they are there', () => {
   const ended = new EndedPods();
   const [first, other] = ended.look('d', [podAt(runs, 9500, 'a'), podAt([], 9500, 'b')], BEGIN + 9500);
   expect(first).toMatchObject({ loop: 'Crash looping, 5 restarts, agent ended: OOMKilled, exit code 137' });
-  expect(other).toEqual({ looping: new Set(), isRestarting: false });
+  expect(other).toEqual({ looping: new Set(), isRestarting: false, hasRecovered: false });
   // One of the same name and another identity begins anew.
   const anew = podAt(runs.slice(0, 1), 1500, 'c');
-  expect(ended.look('d', [anew], BEGIN + 1500)).toEqual([{ looping: new Set(), isRestarting: true }]);
+  expect(ended.look('d', [anew], BEGIN + 1500)).toEqual([
+    { looping: new Set(), isRestarting: true, hasRecovered: false },
+  ]);
 });
 
 it('a program that is never ready crash loops however long it runs, and an init container that is done does not', () => {

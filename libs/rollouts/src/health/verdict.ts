@@ -55,7 +55,7 @@ export function verdictOn(
   if (ready === all.length) return { state: 'RUNNING', detail: `${counted(ready)} running.` };
   if (ready > 0) return { state: 'DEGRADED', detail: `${ready} of ${counted(all.length)} ready${because}` };
   const states = all.map(({ state }) => state);
-  if (crashLoops(crashLoop !== undefined, states)) {
+  if (crashLoops(crashLoop !== undefined, states, false)) {
     const loop = all.find(({ state }) => state === 'CRASH_LOOPING')?.reason ?? crashLoop;
     return { state: 'CRASH_LOOPING', detail: loop ?? '' };
   }

@@ -151,7 +151,7 @@ export class UpkeepService {
     await this.keep(seen, log, failed, hold, async (upkeep, step) => {
       const assignment = await this.active(seen, revision, log);
       const seenNow = await upkeep.observe(assignment, step);
-      const { drift, trouble, processes = [], isRestarting = false } = seenNow;
+      const { drift, trouble, processes = [], isRestarting = false, hasRecovered = false } = seenNow;
       if (seenNow.processes) this.metrics.saw(target, seenNow.processes);
       const said = drift.length > 0 && `What runs was changed: ${drift.join(', ')}.`;
       const { drift: now } = await this.reports.decideHost(target, reportDrift(target.id, revision.revision_id, drift));
@@ -162,7 +162,7 @@ export class UpkeepService {
         return true;
       }
       const states = processes.map(({ state }) => state);
-      if (!kept && crashLoops(before.isCrashLooping ?? false, states)) {
+      if (!kept && crashLoops(before.isCrashLooping ?? false, states, hasRecovered)) {
         const looping = processes.find(({ state }) => state === 'CRASH_LOOPING')?.reason ?? before.reason;
         throw new CrashLooping([looping, said].filter(Boolean).join('. '));
       }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable } from '../../port/executor';
-import { ENDS_OF_LOOP } from '../../port/crash-loop';
+import { ENDS_OF_LOOP, RECOVERED_MS } from '../../port/crash-loop';
 import { type Looks, watchLiveness } from './liveness.worker';
 import { NotReady, type Runnable, type Serving } from './serving';
 
@@ -8,6 +8,8 @@ import { NotReady, type Runnable, type Serving } from './serving';
 export interface Pauses {
   readonly first: number;
   readonly most: number;
+  /** Time for which a process has to run until a crash loop before is over. Default: `RECOVERED_MS`. */
+  readonly recovered?: number;
 }
 
 /** Facts about a process that are kept while it is replaced, stopped or put to sleep. */
@@ -43,6 +45,8 @@ export class AppReplica {
   isOver = false;
   /** True when its process has run for the longest pause. */
   isSteady = false;
+  /** True when its process has run for so long that a crash loop before is over. */
+  hasRecovered = false;
   /** Failures in a row: a process that has run for the longest pause ends the row. */
   failures = 0;
   /** Processes in a row that were ended because they had written too much. */
@@ -143,17 +147,23 @@ export class AppReplica {
       signal.throwIfAborted();
     }
     this.running = serving;
-    this.isSteady = false;
+    this.isSteady = this.hasRecovered = false;
+    const { most, recovered: long = RECOVERED_MS } = this.around.pauses;
     // One that has run for a while does not crash all the time.
     const steady = setTimeout(() => {
       this.failures = 0;
       this.isSteady = true;
       this.around.changed();
-    }, this.around.pauses.most).unref();
+    }, most).unref();
+    const recovered = setTimeout(() => {
+      this.hasRecovered = true;
+      this.around.changed();
+    }, long).unref();
     const over = new AbortController();
     this.watch(serving, over.signal);
     void serving.process.ended.then((how) => {
       clearTimeout(steady);
+      clearTimeout(recovered);
       over.abort();
       if (this.running !== serving) return;
       this.running = undefined;

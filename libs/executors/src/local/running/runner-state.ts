@@ -57,7 +57,8 @@ export class RunnerState {
     if (replicas.length > 0) {
       const states = replicas.map((replica, index) => this.healthOf(replica, index, false).state);
       const failures = Math.max(this.loop ?? 0, ...replicas.map((replica) => replica.failures));
-      this.loop = crashLoops(this.loop !== undefined, states) ? failures : undefined;
+      const hasRecovered = replicas.some(({ running, hasRecovered: long }) => running !== undefined && long);
+      this.loop = crashLoops(this.loop !== undefined, states, hasRecovered) ? failures : undefined;
       if (replicas.every(({ isOver }) => isOver)) this.say('UNKNOWN', this.lastError ?? undefined, 'over');
     }
     if (this.loop !== undefined) this.say('UNKNOWN', crashing(this.loop, worst(replicas) ?? this.record(0)), 'loop');

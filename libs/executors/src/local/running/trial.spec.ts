@@ -210,7 +210,7 @@ it('a deployment that is removed while what it has replaced runs on leaves no pr
 });
 
 it('a crash loop is told once when it begins and once when it has ended', async () => {
-  begin({ restart: { first: 10, most: 4000 } });
+  begin({ restart: { first: 10, most: 4000, recovered: 10_000 } });
   await deploy('fragile', { text: fragile });
   const broken = join(apps.folders.of('one').path, 'data', 'broken');
   writeFileSync(broken, '');
@@ -228,6 +228,14 @@ it('a crash loop is told once when it begins and once when it has ended', async 
   ]);
   rmSync(broken);
   await until(() => states()[0] === 'RUNNING');
+  // It runs for a while, and crashes again: that is the same crash loop.
+  writeFileSync(broken, '');
+  await ask('/crash');
+  await until(() => states()[0] === 'CRASH_LOOPING');
+  expect(told).toHaveLength(2);
+  rmSync(broken);
+  await until(() => told.length > 2);
+  expect(states()).toEqual(['RUNNING']);
   expect(told.slice(2)).toEqual(['READY']);
 });
 
@@ -241,7 +249,7 @@ it('a process that crash loops has its own last line, also when another one of i
 });
 
 it('a crash loop goes on while its program sleeps and is woken, until it has run for a while', async () => {
-  begin({ restart: { first: 10, most: 4000 }, sleepAfter: 100 });
+  begin({ restart: { first: 10, most: 4000, recovered: 4000 }, sleepAfter: 100 });
   await deploy('fragile', { text: fragile, min_scale: 0 });
   const broken = join(apps.folders.of('one').path, 'data', 'broken');
   await until(() => states().length === 0);
