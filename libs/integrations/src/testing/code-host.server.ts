@@ -11,6 +11,8 @@ type Fault =
   | 'silent'
   /** It does what it is asked, and its answer is lost. */
   | 'lost'
+  /** It does what it is asked, and does not answer. */
+  | 'unanswered'
   | 'cut'
   | 'not JSON'
   | 'another shape';
@@ -115,10 +117,11 @@ export class CodeHostServer {
     }
     if (fault === 'not JSON') return send(200, '<html>Sign in</html>', { 'content-type': 'text/html' });
     if (fault === 'another shape') return send(200, '{"items":[1]}', { 'content-type': 'application/json' });
-    if (fault === 'lost') {
+    if (fault === 'lost' || fault === 'unanswered') {
       this.respond(url, request, Buffer.concat(sent));
       this.asked.push({ method: request.method ?? 'GET', path, authorization, status: 0 });
-      return void response.destroy();
+      if (fault === 'lost') response.destroy();
+      return;
     }
     if (fault) return send(fault.status, fault.body ?? 'secret diagnostics of the host', fault.headers);
     const {
