@@ -45,6 +45,7 @@ interface GateOptions {
   readonly failOnRegression?: boolean;
   readonly allowSignificantRegressions?: boolean;
   readonly markdown?: boolean;
+  readonly measures?: string[];
 }
 
 interface Verdict {
@@ -76,6 +77,7 @@ export function addCompare(group: Command): void {
     )
     .option('--fail-on-regression', 'fail when any score is significantly worse')
     .option('--allow-significant-regressions', 'hold the experiments to the limits of --gate only')
+    .option('--measures <measure>', 'test slices by latency, tokens or cost as well, repeatable', collect)
     .addOption(
       new Option('--markdown', 'print a report for a pull request, as the console copies it').conflicts([
         'find',
@@ -102,6 +104,7 @@ export function addCompare(group: Command): void {
     const others = sessions.map(({ id }) => id).filter((id) => id !== query.baseline);
     for (const { id, run_count } of sessions) if (run_count === null) await waitForRows(context, id);
     const path = `/api/v1/datasets/${dataset}/compare`;
+    const { measures } = options;
     const json = await context.api.read(path, {
       ...query,
       q: options.find,
@@ -115,11 +118,11 @@ export function addCompare(group: Command): void {
       ? await pass(context, path, await withDirections(context, path, query, comparison, options), options)
       : undefined;
     if (options.markdown) {
-      const report = await context.api.read(`${path}/report`, { ...query, limit: options.rows });
+      const report = await context.api.read(`${path}/report`, { ...query, measures, limit: options.rows });
       for (const line of report.split('\n')) context.out.line(clean(line));
       if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict, (line) => context.out.note(line));
     } else if (!context.out.json) {
-      showComparison(context, comparison, await worseSlices(context, path, query), options);
+      showComparison(context, comparison, await worseSlices(context, path, { ...query, measures }), options);
       if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict);
     } else context.out.text(verdict ? `{"comparison":${json.trim()},"gate":${verdict.trim()}}` : json);
     return verdict ? CODES[outcomeOf(JSON.parse(verdict) as Verdict)] : EXIT.ok;
@@ -163,7 +166,7 @@ export async function compared(context: Context, names: readonly string[], optio
 async function worseSlices(
   { api, out }: Context,
   path: string,
-  query: Awaited<ReturnType<typeof compared>>['query'],
+  query: Awaited<ReturnType<typeof compared>>['query'] & Pick<GateOptions, 'measures'>,
 ): Promise<readonly ComparedSlice[]> {
   try {
     const json = await api.read(`${path}/slices`, { ...query, verdict: 'worse', limit: WORST_SLICES });

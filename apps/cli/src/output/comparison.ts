@@ -96,6 +96,7 @@ interface ComparedRow {
 export interface ComparedSlice {
   readonly slice: string;
   readonly experiment: string;
+  readonly measure: 'score' | 'errors' | keyof typeof MEASURES;
   readonly key: string | null;
   readonly rows: number;
   readonly baseline_mean: number | null;
@@ -115,18 +116,22 @@ export const SLICE_COLUMNS: readonly Column[] = [
   { title: 'P', right: true },
 ];
 
-/** A line for each slice; a slice of failed runs has `errors` for its score. */
+/** A line for each slice; `errors`, seconds, tokens or cost stand in the place of a score. */
 export function sliceRows({ experiments }: Comparison, slices: readonly ComparedSlice[], cell: CellOf): Cell[][] {
   const names = new Map(experiments.map(({ id, name }) => [id, clean(name)]));
-  return slices.map(({ slice, experiment, key, rows, baseline_mean, mean, difference, adjusted_p }) => [
-    cell('bold', clean(slice)),
-    names.get(experiment) ?? '-',
-    clean(key ?? 'errors'),
-    String(rows),
-    ...[baseline_mean, mean].map((one) => (key === null ? percent(one) : score(one))),
-    cell('red', signed(difference, key === null ? percent : score)),
-    probability(adjusted_p),
-  ]);
+  return slices.map(({ slice, experiment, measure, key, rows, baseline_mean, mean, difference, adjusted_p }) => {
+    const figure = measure === 'errors' ? percent : score;
+    const name = measure === 'score' || measure === 'errors' ? (key ?? measure) : MEASURES[measure];
+    return [
+      cell('bold', clean(slice)),
+      names.get(experiment) ?? '-',
+      clean(name),
+      String(rows),
+      ...[baseline_mean, mean].map((one) => figure(one)),
+      cell('red', signed(difference, figure)),
+      probability(adjusted_p),
+    ];
+  });
 }
 
 type CellOf = (style: 'bold' | 'dim' | 'red' | 'green', text: string) => Cell;

@@ -184,7 +184,10 @@ function wholeMeans(columns: readonly KeyScores[]): boolean {
 }
 
 export function rangeOf(table: ScoreTable, key: string): number {
-  const columns = table.experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
+  return rangeIn(table.experiments.flatMap((experiment) => experiment.keys.get(key) ?? []));
+}
+
+export function rangeIn(columns: readonly Pick<KeyScores, 'least' | 'most'>[]): number {
   const range = Math.max(...columns.map(({ most }) => most)) - Math.min(...columns.map(({ least }) => least));
   return range > 0 && Number.isFinite(range) ? range : 1;
 }

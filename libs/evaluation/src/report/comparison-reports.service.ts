@@ -5,8 +5,16 @@ import { Pool } from 'pg';
 import { comparisonJson } from '../compare/compare-json';
 import { readPage } from '../compare/compare-rows.queries';
 import { type Comparison, type ComparisonRequest, Comparisons } from '../compare/comparisons.service';
+import type { Measure } from '../compare/score-table';
 import { SliceComparisons } from '../slices/slice-comparisons.service';
 import { report, WORST_SLICES } from './report';
+
+interface ReportOptions {
+  readonly link?: string;
+  readonly worst: number;
+  /** Measures that slices are tested by, beside scores and errors. */
+  readonly measures?: readonly Measure[];
+}
 
 /** Renders comparisons in Markdown, the same for the command line and for pull requests. */
 @Injectable()
@@ -24,7 +32,7 @@ export class ComparisonReports {
   async render(
     tenantId: string,
     request: ComparisonRequest,
-    { link, worst }: { readonly link?: string; readonly worst: number },
+    { link, worst, measures = [] }: ReportOptions,
   ): Promise<string> {
     const { datasetId } = request;
     const comparison = await this.comparisons.compare(tenantId, request);
@@ -34,13 +42,13 @@ export class ComparisonReports {
     return report(comparisonJson(datasetId, comparison), {
       dataset: dataset === undefined ? undefined : (JSON.parse(dataset) as { name: string }).name,
       ...{ link, date: new Date().toISOString().slice(0, 10), worst: page.rows },
-      slices: await this.worseSlices(datasetId, comparison),
+      slices: await this.worseSlices(datasetId, comparison, measures),
     });
   }
 
-  private async worseSlices(datasetId: string, comparison: Comparison) {
+  private async worseSlices(datasetId: string, comparison: Comparison, measures: readonly Measure[]) {
     try {
-      const { slices } = await this.slices.compare(datasetId, comparison, undefined);
+      const { slices } = await this.slices.compare(datasetId, comparison, undefined, measures);
       const worse = slices.filter(({ slice }) => slice.verdict === 'worse');
       return worse.slice(0, WORST_SLICES).map(({ slice }) => slice);
     } catch (error) {

@@ -4,10 +4,12 @@ import { type Infer, int, note, object, optional, str } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { compared, keysOf, requestOf } from '../compare/compare.controller';
+import { sliceMeasures } from '../slices/slices.controller';
 import { comparisonLink, ComparisonReports } from './comparison-reports.service';
 
 const reportQuery = object({
   ...compared,
+  measures: sliceMeasures,
   limit: note(optional(int({ ge: 0, le: 100 }), 5), 'Largest number of rows that got worse.'),
 });
 
@@ -36,6 +38,6 @@ export class ReportController {
     const request = requestOf(id, asked, keysOf(asked));
     const link = comparisonLink(`${this.publicUrl.value ?? origin}/o/-`, request);
     void reply.header('content-type', 'text/markdown; charset=utf-8');
-    return this.reports.render(tenantId, request, { link, worst: asked.limit });
+    return this.reports.render(tenantId, request, { link, worst: asked.limit, measures: asked.measures });
   }
 }

@@ -18,11 +18,10 @@ export function sliceName({ by, value }: Pick<ReportedSlice, 'by' | 'value'>): s
   return `${by.replace(/^(metadata|inputs)\./, '')}: ${value}`;
 }
 
-/** The score or the errors of a slice with their difference from the baseline. */
+/** The score, the errors or another measure of a slice with the difference from the baseline. */
 export function sliceChange({ measure, key, difference }: ReportedSlice): string {
-  return measure === 'errors'
-    ? `errors ${(difference ?? 0) > 0 ? '+' : ''}${percent(difference)}`
-    : `${middle(key ?? '', 24)} ${signed(difference)}`;
+  if (measure === 'errors') return `errors ${(difference ?? 0) > 0 ? '+' : ''}${percent(difference)}`;
+  return `${middle(key ?? measure, 24)} ${signed(difference)}${measure === 'latency' ? ' s' : ''}`;
 }
 
 /** Means of the baseline and of the experiment. */

@@ -1,13 +1,17 @@
 import { type Infer, int, list, literal, note, nullable, num, object, str, uuid } from '@fairlead/schema';
 import { direction, interval } from '../compare/compare.answers.schema';
+import { MEASURES } from '../compare/score-table';
 
 const slice = object('ComparisonSlice', {
   by: note(str(), 'Member that the rows share a value of: `split`, `metadata.<member>` or `inputs.<member>`.'),
   value: note(str(), 'The value, as text.'),
   slice: note(str(), 'The same as the parameter `slice` of the other routes takes it.'),
   experiment: note(uuid(), 'Experiment that is compared with the baseline.'),
-  measure: note(literal(['score', 'errors']), '`errors`: the share of failed runs of a row.'),
-  key: note(nullable(str()), 'Feedback key of a score; null for errors.'),
+  measure: note(
+    literal(['score', 'errors', ...MEASURES]),
+    '`errors`: the share of failed runs of a row. Latency (in seconds), tokens and cost are those of a run, and only tested when `measures` asks for them.',
+  ),
+  key: note(nullable(str()), 'Feedback key of a score; null for other measures.'),
   direction: note(direction, 'The side on which the measure is better.'),
   rows: note(int(), 'Number of pairs: rows of the slice that both experiments scored.'),
   baseline_mean: note(

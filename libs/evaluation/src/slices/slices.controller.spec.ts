@@ -21,6 +21,7 @@ beforeAll(async () => {
         row_id,
         inputs: { topic: TOPICS[place % 4], question: `question ${place}`, turns: ['a', 'a'], long: 'x'.repeat(101) },
         evaluation_scores: [{ key: 'correct', score: score(place, candidate) }],
+        actual_outputs: { usage_metadata: { total_tokens: candidate && place % 4 === 2 ? 900 : 300 } },
         ...(candidate && place % 4 === 1 && { error: 'broke' }),
       }),
     );
@@ -56,6 +57,26 @@ describe('Slices of a comparison', () => {
     expect(worse.json).toMatchObject({ total: 2, slices: [{ value: 'billing' }] });
     const known = { 'if-none-match': String((await service.get(path())).headers.etag) };
     expect((await service.send('GET', path(), [], known)).status).toBe(304);
+  });
+
+  it('are tested by what runs took when that is asked for, all tests corrected together', async () => {
+    const before = (await service.get(path())).json;
+    const { json } = await service.get(path('&measures=tokens&measures=cost'));
+    // Nobody knows what the runs cost.
+    expect(json).toMatchObject({ groups: 4, tests: before.tests + 1, total: before.total + 4 });
+    const [tokens] = (json.slices as { measure: string; verdict: string }[]).filter((one) => one.measure === 'tokens');
+    expect(tokens).toMatchObject({
+      ...{ value: 'a=b %', key: null, direction: 'lower is better', verdict: 'worse', rows: 15 },
+      ...{ baseline_mean: 300, mean: 900, difference: 600 },
+    });
+    const adjusted = ({ slices }: typeof json) =>
+      (slices as { measure: string; value: string; adjusted_p: number }[]).find(
+        ({ measure, value }) => measure === 'errors' && value === 'refunds',
+      )!.adjusted_p;
+    expect(adjusted(json)).toBeGreaterThan(adjusted(before));
+    const report = `/api/v1/datasets/${dataset}/compare/report?experiments=${ids.join(',')}`;
+    expect((await service.get(report)).text).not.toContain('tokens +600');
+    expect((await service.get(`${report}&measures=tokens`)).text).toContain('topic: a=b %: tokens +600');
   });
 
   it('are filters of rows, with any character in their names', async () => {
@@ -94,6 +115,7 @@ describe('Slices of a comparison', () => {
     ['&by=topic', 'give split, metadata.<member> or inputs.<member>'],
     ['&by=outputs.a', 'give split'],
     ['&limit=101', 'less than or equal to 100'],
+    ['&measures=errors', 'measures'],
     ['&verdict=bad', 'verdict'],
   ])('%s is refused', async (more, text) => {
     const { status, json } = await service.get(path(more));

@@ -6,9 +6,16 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { compared, keysOf, requestOf } from '../compare/compare.controller';
 import { Comparisons } from '../compare/comparisons.service';
+import { MEASURES } from '../compare/score-table';
 import { SliceComparisons } from './slice-comparisons.service';
 import { slices } from './slices.answers.schema';
 import { shownSlice } from './slices';
+
+/** Measures that slices are tested by beside scores and errors. */
+export const sliceMeasures = note(
+  optional(oneOrMany(literal(MEASURES)), []),
+  'Measures of runs that slices are tested by, beside scores and errors; repeatable. Default: none, because verdicts are corrected for all tests, so that more of them make each one harder to reach.',
+);
 
 const slicesQuery = object({
   ...compared,
@@ -16,6 +23,7 @@ const slicesQuery = object({
     optional(oneOrMany(refine(str(), (text) => (isSliceMember(text) ? undefined : `give ${SLICE_MEMBER}`)))),
     'Members whose values make slices: `split`, `metadata.<member>` or `inputs.<member>`; repeatable. Default: all with short values, of inputs of at most 4 KB.',
   ),
+  measures: sliceMeasures,
   verdict: note(
     optional(oneOrMany(literal(['worse', 'better', 'not clear']))),
     'Only results with this verdict; repeatable. Default: all.',
@@ -37,7 +45,7 @@ export class SlicesController {
   @Describe({
     summary: 'Get where experiments got worse or better',
     description:
-      'Compares slices of the rows (topics, splits, languages …) with the baseline, by score and by errors. Verdicts are corrected for the number of tests, so that at most one comparison in twenty shows a slice by chance.',
+      'Compares slices of the rows (topics, splits, languages …) with the baseline, by score, by errors and by the `measures` that are asked for. Verdicts are corrected for the number of tests, so that at most one comparison in twenty shows a slice by chance.',
     takes: ['If-None-Match'],
     gives: ['ETag'],
   })
@@ -48,9 +56,9 @@ export class SlicesController {
     @Query(slicesQuery) asked: Infer<typeof slicesQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { by, verdict, offset, limit } = asked;
+    const { by, measures, verdict, offset, limit } = asked;
     const comparison = await this.comparisons.compare(tenantId, requestOf(id, asked, keysOf(asked)));
-    const { slices, ...told } = await this.sliceComparisons.compare(id, comparison, by);
+    const { slices, ...told } = await this.sliceComparisons.compare(id, comparison, by, measures);
     const chosen = verdict ? slices.filter(({ slice }) => verdict.includes(slice.verdict)) : slices;
     const baseline = comparison.table.experiments[0]!.id;
     const shown = chosen.slice(offset, offset + limit).map(shownSlice);

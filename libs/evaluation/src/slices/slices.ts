@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { meanOf, testNumeric, testPassFail } from '../compare/comparison';
 import type { Direction } from '../compare/compare.answers.schema';
-import { kindOf, rangeOf } from '../compare/compare-results';
-import type { ScoreTable } from '../compare/score-table';
+import { kindOf, rangeIn, rangeOf } from '../compare/compare-results';
+import type { Measure as RunMeasure, ScoreTable } from '../compare/score-table';
 import { type Slice, sliceText } from '../compare/slice';
 import { flipTest } from './flip-test';
 import type { ComparisonSlice } from './slices.answers.schema';
@@ -12,10 +12,10 @@ export interface Group extends Slice {
   readonly rows: Int32Array;
 }
 
-/** Scores or failures of the baseline and of one candidate by row: NaN where there are none. */
+/** Scores, failures or a measure of the runs of the baseline and of one candidate by row: NaN where there are none. */
 interface Measure {
   readonly experiment: string;
-  readonly measure: 'score' | 'errors';
+  readonly measure: 'score' | 'errors' | RunMeasure;
   readonly key: string | null;
   readonly direction: Direction;
   readonly passFail: boolean;
@@ -43,13 +43,19 @@ export const LEAST_PAIRS = 6;
 const SIGNIFICANT = 0.05;
 
 /**
- * Compares every candidate with the first experiment, by score key and by failed runs, within each group of rows. Each gets
- * the paired permutation test, and its `p` is corrected for all that were made (Holm). The clear losses come first, the
+ * Compares every candidate with the first experiment, by score key, by failed runs and by the `chosen` measures of runs,
+ * within each group of rows. Each gets the paired permutation test, and its `p` is corrected for all that were made (Holm).
+ * More measures make each verdict harder to reach, so that only those are tested that somebody asks for. The clear losses come first, the
  * largest (difference × rows) before the others, then the clear gains, then the rest.
  */
-export async function compareSlices(table: ScoreTable, keys: readonly Directed[], groups: readonly Group[]) {
+export async function compareSlices(
+  table: ScoreTable,
+  keys: readonly Directed[],
+  groups: readonly Group[],
+  chosen: readonly RunMeasure[] = [],
+) {
   const tested: Tested[] = [];
-  for (const of of measuresOf(table, keys)) {
+  for (const of of measuresOf(table, keys, chosen)) {
     await setImmediate();
     for (const group of groups) {
       const differences = differencesIn(of, group.rows);
@@ -63,7 +69,7 @@ export async function compareSlices(table: ScoreTable, keys: readonly Directed[]
   return { tests: count(tested, ({ counts }) => counts), slices: slices.toSorted(byWeight).map(({ slice }) => slice) };
 }
 
-function measuresOf(table: ScoreTable, keys: readonly Directed[]): Measure[] {
+function measuresOf(table: ScoreTable, keys: readonly Directed[], chosen: readonly RunMeasure[]): Measure[] {
   const [baseline, ...others] = table.experiments;
   return others.flatMap((other) => {
     const experiment = other.id;
@@ -78,8 +84,15 @@ function measuresOf(table: ScoreTable, keys: readonly Directed[]): Measure[] {
     );
     const repeated = [baseline!, other].some(({ runs }) => runs.some((count) => count > 1));
     const direction = 'lower is better';
+    const used = chosen.flatMap((measure): Measure[] => {
+      const [before, after] = [baseline!, other].map(({ measures }) => measures.get(measure)?.means);
+      if (!before || !after) return [];
+      const columns = table.experiments.flatMap(({ measures }) => measures.get(measure) ?? []);
+      const range = rangeIn(columns);
+      return [{ experiment, measure, key: null, direction, passFail: false, range, before, after }];
+    });
     const failed = { measure: 'errors', key: null, direction, passFail: !repeated, range: 1 } as const;
-    return [...scores, { experiment, ...failed, before: before!, after: after! }];
+    return [...scores, { experiment, ...failed, before: before!, after: after! }, ...used];
   });
 }
 

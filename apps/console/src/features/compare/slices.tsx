@@ -47,8 +47,15 @@ export function Worse({
   );
 }
 
+interface PanelProps extends ChosenProps {
+  readonly slices: Slices | undefined;
+  /** True: latency, tokens and cost are tested as well. */
+  readonly measured: boolean;
+  readonly onMeasured: (measured: boolean) => void;
+}
+
 /** Every slice that was compared: clear losses first, then clear gains, then the rest. */
-export function SlicesPanel({ slices, comparison, chosen, onChoose }: ChosenProps & { slices: Slices | undefined }) {
+export function SlicesPanel({ slices, comparison, chosen, onChoose, measured, onMeasured }: PanelProps) {
   if (!slices) return <Section title="Slices">Comparing slices …</Section>;
   const { groups, groups_left_out: leftOut, tests, total, slices: shown } = slices;
   return (
@@ -60,6 +67,9 @@ export function SlicesPanel({ slices, comparison, chosen, onChoose }: ChosenProp
         {leftOut > 0 && ` ${whole(leftOut)} more slices were not compared.`}
         {total > shown.length && ` The first ${whole(shown.length)} of ${whole(total)} results are shown.`}
       </p>
+      <Button aria-pressed={measured} onClick={() => onMeasured(!measured)}>
+        Also by latency, tokens and cost
+      </Button>
       <ul className={css.findings}>
         {shown.map((one) => (
           <li key={nameOf(one)}>

@@ -136,7 +136,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
     () => ({ dataset, experiments, baseline, rows, q, sort, slice, comments: focus?.key }),
     [dataset, experiments, baseline, rows, q, sort, slice, focus?.key],
   );
-  const slices = useSlices(asked, data, own !== undefined && candidate !== undefined);
+  const slices = useSlices(asked, data, search.slices === 'measured', own !== undefined && candidate !== undefined);
   const ofSlice = (chosen: string | undefined) => set({ slice: chosen, row: undefined });
   const worst = useWorstRows(asked);
   const reported = async (comparison: Comparison) => {
@@ -305,7 +305,14 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
                   <>
                     {slices.error && <Problem error={slices.error} retry={() => void slices.refetch()} />}
                     {(slices.data || !slices.error) && (
-                      <SlicesPanel slices={slices.data} comparison={data} chosen={slice} onChoose={ofSlice} />
+                      <SlicesPanel
+                        slices={slices.data}
+                        comparison={data}
+                        chosen={slice}
+                        onChoose={ofSlice}
+                        measured={search.slices === 'measured'}
+                        onMeasured={(measured) => set({ slices: measured ? 'measured' : undefined }, true)}
+                      />
                     )}
                   </>
                 )}
