@@ -644,6 +644,9 @@ describe('Experiments', () => {
     ]);
     expect(json.keys.map(({ key }) => key)).toEqual(['cost']);
     expect((await fairlead('experiments compare good')).err).toContain('two experiments at least');
+    const unknown = await fairlead('experiments compare good bad --measures errors');
+    expect(unknown.err).toMatch(/Slices were not compared: .*latency.*tokens.*cost/s);
+    expect((await fairlead('experiments compare good bad --measures cost --measures tokens')).err).toBe('');
   });
 
   it('are reported in Markdown, as the console copies it, with a link to its page', async () => {

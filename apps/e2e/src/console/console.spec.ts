@@ -3,7 +3,7 @@ import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { appears, ConsoleWalk, settled } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled, tabTo } from '../testing/console/console-walk';
 import { askUntil } from '../testing/route-service';
 import { newDeployment, upload } from '../testing/tenant-things';
 
@@ -167,6 +167,37 @@ inBrowser('The console', () => {
     await appears(against.getByText('no clear difference'));
     await against.getByRole('link', { name: 'Compare' }).click();
     await page.waitForURL(({ searchParams }) => searchParams.get('selectedSessions') === ids.join());
+  });
+
+  it('tests slices by what runs took as well when that is chosen, and keeps it in the address', async () => {
+    const time = new Date().toISOString();
+    const sent = (name: string, tokens: (place: number) => number, dataset: object) => ({
+      ...{ experiment_name: name, experiment_start_time: time, experiment_end_time: time, ...dataset },
+      results: Array.from({ length: 40 }, (_, place) => ({
+        ...{ row_id: `f0000000-0000-4000-8000-${String(place).padStart(12, '0')}`, start_time: time, end_time: time },
+        inputs: { topic: place % 2 === 0 ? 'billing' : 'refunds', question: place },
+        actual_outputs: { answer: place, usage_metadata: { total_tokens: tokens(place) } },
+        evaluation_scores: [{ key: 'correct', score: 1 }],
+      })),
+    });
+    const ask = (body: object) => installation.ask('POST', '/api/v1/datasets/upload-experiment', body);
+    const { dataset, experiment } = await ask(sent('short', () => 100, { dataset_name: 'with topics' }));
+    const long = sent('long', (place) => (place % 2 === 0 ? 100 : 900), { dataset_id: dataset.id });
+    const ids = [experiment.id, (await ask(long)).experiment.id];
+    await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${ids.join()}`);
+    await page.getByRole('button', { name: 'Slices' }).click();
+    const panel = page.getByRole('complementary', { name: 'Slices' });
+    await appears(panel.getByText('2 slices, 0 tests.'));
+    const choice = panel.getByRole('button', { name: 'Also by latency, tokens and cost' });
+    await tabTo(choice);
+    await page.keyboard.press('Enter');
+    await appears(panel.getByText('2 slices, 1 test.'));
+    await appears(panel.getByRole('listitem').filter({ hasText: 'topic: refunds' }).getByText('tokens +800'));
+    await appears(page.getByRole('button', { name: 'Worse in refunds: tokens +800' }));
+    expect(await walk.looks(page)).toEqual([]);
+    await page.reload();
+    await appears(panel.getByText('2 slices, 1 test.'));
+    expect(await choice.getAttribute('aria-pressed')).toBe('true');
   });
 
   it('says what means are over, shows labels, scores of the whole and what a gate says, and keeps the order', async () => {

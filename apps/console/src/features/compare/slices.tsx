@@ -63,7 +63,7 @@ export function SlicesPanel({ slices, comparison, chosen, onChoose, measured, on
       <p className={css.faint}>
         {groups === 0
           ? 'No member of the metadata or the inputs, and no split, is shared by six rows or more.'
-          : `${whole(groups)} slices, ${whole(tests)} tests. Verdicts are corrected for their number.`}
+          : `${whole(groups)} slices, ${tests === 1 ? '1 test' : `${whole(tests)} tests`}. Verdicts are corrected for their number.`}
         {leftOut > 0 && ` ${whole(leftOut)} more slices were not compared.`}
         {total > shown.length && ` The first ${whole(shown.length)} of ${whole(total)} results are shown.`}
       </p>
