@@ -18,7 +18,17 @@ export { memberAliases, sourceAliases, toWire } from './route/dialects';
 export { etag, unlessKnown } from './route/etag';
 export { ForEachCaller, Idempotency, Idempotent, spelled, Spelling } from './route/idempotency';
 export { warnOfIgnored } from './route/ignored';
-export { countedPage, counting, type Listed, linkNext, page, type Page, paging, tellTotal } from './route/paging';
+export {
+  answerPage,
+  countedPage,
+  counting,
+  type Listed,
+  linkNext,
+  page,
+  type Page,
+  paging,
+  tellTotal,
+} from './route/paging';
 export {
   Body,
   isJson,

@@ -1,5 +1,6 @@
 import type { Changed } from '@fairlead/eventing';
 import {
+  answerPage,
   Answers,
   Area,
   Body,
@@ -8,7 +9,6 @@ import {
   Describe,
   etag,
   Idempotent,
-  linkNext,
   Path,
   Query,
   Scope,
@@ -57,10 +57,9 @@ export class WebhooksController {
     @Query(webhooksQuery) page: Infer<typeof webhooksQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { items, more } = await this.view.list(context.tenantId, page);
-    const offset = page.offset + items.length;
-    if (more) linkNext(reply, offset);
-    return { resources: items.map(({ webhook, ...health }) => webhookRecord(webhook, health)), offset };
+    return answerPage(reply, page, await this.view.list(context.tenantId, page), ({ webhook, ...health }) =>
+      webhookRecord(webhook, health),
+    );
   }
 
   @Post()

@@ -1,5 +1,6 @@
 import type { Found } from '@fairlead/eventing';
 import {
+  answerPage,
   Answers,
   Area,
   Body,
@@ -8,7 +9,6 @@ import {
   Describe,
   etag,
   Idempotent,
-  linkNext,
   Path,
   Query,
   Scope,
@@ -39,10 +39,7 @@ export class SavedViewsController {
     @Query(viewsQuery) { page, ...paging }: Infer<typeof viewsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { items, more } = await this.queries.list(tenantId, page, paging);
-    const offset = paging.offset + items.length;
-    if (more) linkNext(reply, offset);
-    return { resources: items.map(viewRecord), offset };
+    return answerPage(reply, paging, await this.queries.list(tenantId, page, paging), viewRecord);
   }
 
   @Post()

@@ -56,3 +56,15 @@ export function linkNext(reply: FastifyReply, offset: number): void {
   parameters.set('offset', String(offset));
   reply.header('link', `<${path}?${parameters.toString()}>; rel="next"`);
 }
+
+/** Returns the body of a page of a list, whose next page stands in the header `Link` where there is one. */
+export function answerPage<Item, Shown>(
+  reply: FastifyReply,
+  { offset: begin }: Page,
+  { items, more }: Listed<Item>,
+  show: (item: Item) => Shown,
+): { resources: Shown[]; offset: number } {
+  const offset = begin + items.length;
+  if (more) linkNext(reply, offset);
+  return { resources: items.map((item) => show(item)), offset };
+}

@@ -1,5 +1,19 @@
 /** Messages of experiments. Their streams are `dataset-<id>` and, for sessions of every kind, `experiment-<id>`. */
 
+/** Newest events of a session among which its deletion is looked for: runs and feedback that were under way follow it. */
+const LATEST_EVENTS = 20;
+
+/** An event store, as far as it is asked here. */
+interface Log {
+  latest(stream: string, count: number): Promise<readonly { readonly type: string }[]>;
+}
+
+/** Returns whether a session, which exists or existed, was deleted. The log says so, since tables may be behind. */
+export async function isSessionDeleted(log: Log, id: string): Promise<boolean> {
+  const latest = await log.latest(`experiment-${id}`, LATEST_EVENTS);
+  return latest.some(({ type }) => type === 'SessionDeleted');
+}
+
 export interface DatasetCreatedMessage {
   readonly name: string;
   readonly description: string | null;

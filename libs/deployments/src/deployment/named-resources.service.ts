@@ -3,6 +3,7 @@ import {
   type IntegrationAddedMessage,
   type ExperimentUploadedMessage,
   type IntegrationChangedMessage,
+  isSessionDeleted,
   PREVIEWING,
   repositoryOf,
   RepositoryNames,
@@ -18,9 +19,6 @@ import type { Listener } from '../listener/listener';
 import { ListenerCommands } from '../listener/listener.commands';
 import { ListenerNotFound } from '../listener/listener.errors';
 import { NO_TAG } from '../model/source-rules';
-
-/** Newest events of an experiment among which its deletion is looked for. */
-const LATEST_EVENTS = 20;
 
 /**
  * Checks what a deployment names of its workspace: an integration with a repository on its host, a listener with one of
@@ -108,13 +106,11 @@ export class NamedResources {
     return last?.metadata.tenant === tenantId && last.type !== 'DatasetDeleted';
   }
 
-  /** Reads the ends of an experiment's log. Runs and feedback that were under way can follow its deletion. */
+  /** Reads the ends of an experiment's log. */
   private async hasExperiment(tenantId: string, id: string, datasetId: string): Promise<boolean> {
-    const stream = streamName('experiment', id);
-    const made = await this.firstOf(stream);
+    const made = await this.firstOf(streamName('experiment', id));
     if (made?.metadata.tenant !== tenantId || datasetOf(made) !== datasetId) return false;
-    const latest = await this.store.latest(stream, LATEST_EVENTS);
-    return !latest.some(({ type }) => type === 'SessionDeleted');
+    return !(await isSessionDeleted(this.store, id));
   }
 
   private async firstOf(stream: string): Promise<Recorded | undefined> {

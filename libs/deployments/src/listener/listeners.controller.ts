@@ -1,5 +1,6 @@
 import type { Found } from '@fairlead/eventing';
 import {
+  answerPage,
   Answers,
   Area,
   Body,
@@ -8,7 +9,6 @@ import {
   Describe,
   etag,
   Idempotent,
-  linkNext,
   paging,
   Path,
   Query,
@@ -83,10 +83,9 @@ export class ListenersController {
     @Query(listQuery) query: Infer<typeof listQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { items, more } = await this.view.list(context.tenantId, query);
-    const offset = query.offset + items.length;
-    if (more) linkNext(reply, offset);
-    return { resources: items.map((listener) => spelled(context, listenerRecord(listener))), offset };
+    return answerPage(reply, query, await this.view.list(context.tenantId, query), (listener) =>
+      spelled(context, listenerRecord(listener)),
+    );
   }
 
   @Post()

@@ -1,4 +1,5 @@
 import {
+  answerPage,
   Answers,
   Area,
   Body,
@@ -7,7 +8,6 @@ import {
   Describe,
   etag,
   Idempotent,
-  linkNext,
   Path,
   Query,
   Scope,
@@ -42,10 +42,9 @@ export class MonitorsController {
     @Query(monitorsQuery) { project_id, ...paging }: Infer<typeof monitorsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { items, more } = await this.queries.list(tenantId, project_id, paging);
-    const offset = paging.offset + items.length;
-    if (more) linkNext(reply, offset);
-    return { resources: items.map(({ monitor: one, last }) => monitorRecord(one, last)), offset };
+    return answerPage(reply, paging, await this.queries.list(tenantId, project_id, paging), ({ monitor: one, last }) =>
+      monitorRecord(one, last),
+    );
   }
 
   @Post()

@@ -1,4 +1,5 @@
-import { EventStore, faultOf, type Lease, QueueWorker, streamName, type WorkItem } from '@fairlead/eventing';
+import { isSessionDeleted } from '@fairlead/contracts';
+import { EventStore, faultOf, type Lease, QueueWorker, type WorkItem } from '@fairlead/eventing';
 import { hasProject, SessionCommands } from '@fairlead/runs';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -11,8 +12,6 @@ const CONCURRENCY = 2;
 /** Looks in a window, and the shortest and longest time between two (ms). */
 const [IN_WINDOW, SHORTEST_MS, LONGEST_MS] = [30, 10_000, 300_000];
 const FIRST_PAUSE_MS = 5000;
-/** Events among which a deletion is looked for that no table shows yet. */
-const LAST_EVENTS = 20;
 
 /** Looks at the monitors that are due, and notes which of them have another state. */
 @Injectable()
@@ -49,8 +48,7 @@ export class MonitorsWorker extends QueueWorker {
   /** Returns whether the project was deleted, as the log says: a table may be behind. */
   private async isOver({ tenant_id, project_id }: Monitor): Promise<boolean> {
     if (await hasProject(this.pool, { tenantId: tenant_id, id: project_id })) {
-      const last = await this.store.latest(streamName('experiment', project_id), LAST_EVENTS);
-      return last.some(({ type }) => type === 'SessionDeleted');
+      return isSessionDeleted(this.store, project_id);
     }
     return (await this.sessions.stateOf(project_id))?.removed ?? false;
   }

@@ -1,5 +1,6 @@
 import type { Found } from '@fairlead/eventing';
 import {
+  answerPage,
   Answers,
   Area,
   Body,
@@ -8,7 +9,6 @@ import {
   Describe,
   etag,
   Idempotent,
-  linkNext,
   Path,
   Query,
   Scope,
@@ -47,10 +47,7 @@ export class IntegrationsController {
     @Query(integrationsQuery) page: Infer<typeof integrationsQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { items, more } = await this.queries.list(context.tenantId, page);
-    const offset = page.offset + items.length;
-    if (more) linkNext(reply, offset);
-    return { resources: items.map(integrationRecord), offset };
+    return answerPage(reply, page, await this.queries.list(context.tenantId, page), integrationRecord);
   }
 
   @Post()
