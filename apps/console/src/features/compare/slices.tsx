@@ -67,9 +67,11 @@ export function SlicesPanel({ slices, comparison, chosen, onChoose, measured, on
         {leftOut > 0 && ` ${whole(leftOut)} more slices were not compared.`}
         {total > shown.length && ` The first ${whole(shown.length)} of ${whole(total)} results are shown.`}
       </p>
-      <Button aria-pressed={measured} onClick={() => onMeasured(!measured)}>
-        Also by latency, tokens and cost
-      </Button>
+      <div className={css.keys}>
+        <Button aria-pressed={measured} onClick={() => onMeasured(!measured)}>
+          Also by latency, tokens and cost
+        </Button>
+      </div>
       <ul className={css.findings}>
         {shown.map((one) => (
           <li key={nameOf(one)}>
