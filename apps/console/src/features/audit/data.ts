@@ -95,17 +95,38 @@ export function useRequestChanges(deployment: string | undefined, request: strin
   return found.data;
 }
 
-/** The names of deployments, by their ids. */
-export function useDeploymentNames(resources: readonly Entry['resources'][number][]): ReadonlyMap<string, string> {
+/** The names of deployments, datasets, experiments and projects, by their ids. */
+export function useNames(resources: readonly Entry['resources'][number][]): ReadonlyMap<string, string> {
+  const deployments = useNamesOf(resources, 'deployment', async (ids, signal) => {
+    const query = { deployment_ids: ids, limit: EXPORT_PAGE };
+    return (await answered(api.GET('/v2/deployments', { params: { query }, signal }))).resources;
+  });
+  const datasets = useNamesOf(resources, 'dataset', (id, signal) =>
+    answered(api.GET('/api/v1/datasets', { params: { query: { id, exclude: ['example_count'] } }, signal })),
+  );
+  const experiments = useNamesOf(resources, 'experiment', (id, signal) => {
+    const query = { id, limit: EXPORT_PAGE, include_stats: false };
+    return answered(api.GET('/api/v1/sessions', { params: { query }, signal }));
+  });
+  return new Map([...deployments, ...datasets, ...experiments]);
+}
+
+type Named = readonly { readonly id: string; readonly name?: string | null }[];
+
+/** The names of things of one type, by their ids. */
+function useNamesOf(
+  resources: readonly Entry['resources'][number][],
+  of: string,
+  read: (ids: string[], signal: AbortSignal) => Promise<Named>,
+): (readonly [string, string])[] {
   const { w } = useParams({ from: '/o/$w' });
-  const deployments = resources.flatMap(({ uid, type }) => (type === 'deployment' ? [uid] : []));
-  const ids = [...new Set(deployments)].sort().slice(0, EXPORT_PAGE);
+  const all = resources.flatMap(({ uid, type }) => (type === of ? [uid] : []));
+  const ids = [...new Set(all)].sort().slice(0, EXPORT_PAGE);
   const found = useQuery({
-    queryKey: ['deployments', w, 'names', ids],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/v2/deployments', { params: { query: { deployment_ids: ids, limit: EXPORT_PAGE } }, signal })),
+    queryKey: [`${of}s`, w, 'names', ids],
+    queryFn: ({ signal }) => read(ids, signal),
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,
   });
-  return new Map(found.data?.resources.map(({ id, name }) => [id, name]));
+  return found.data?.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])) ?? [];
 }

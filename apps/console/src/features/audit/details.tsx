@@ -42,7 +42,18 @@ export function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string
       </Link>
     );
   }
-  return <span title={first.uid}>{thingOf(first) + more}</span>;
+  const name = names.get(first.uid);
+  if (name === undefined) return <span title={first.uid}>{thingOf(first) + more}</span>;
+  const shown = <Text>{middle(name, 40) + more}</Text>;
+  return first.type === 'dataset' ? (
+    <Link className={css.link} to="/o/$w/datasets/$dataset" params={{ w, dataset: first.uid }} title={first.uid}>
+      {shown}
+    </Link>
+  ) : (
+    <Link className={css.link} to="/o/$w/projects/p/$session" params={{ w, session: first.uid }} title={first.uid}>
+      {shown}
+    </Link>
+  );
 }
 
 interface DetailProps {

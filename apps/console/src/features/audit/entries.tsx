@@ -8,7 +8,7 @@ import css from './audit.module.css';
 import { What } from './details';
 import { isKey, spoken, type Told, verbOf, who } from './sentences';
 
-/** The columns of the audit log; `names` are those of deployments, by their ids. */
+/** The columns of the audit log; `names` are those of things, by their ids. */
 export function useColumns(names: ReadonlyMap<string, string>): readonly Column<Told>[] {
   const { search } = useAddress();
   return [

@@ -13,7 +13,7 @@ import { Button, Copy, Page, Problem, Skeleton, useTitle } from '../../ui/parts'
 import { save } from '../../ui/save';
 import { SavedViews } from '../../ui/views/saved-views';
 import css from './audit.module.css';
-import { exported, FILTERS, SINCE, useChoices, useDeploymentNames, useEntries } from './data';
+import { exported, FILTERS, SINCE, useChoices, useNames, useEntries } from './data';
 import { Details } from './details';
 import { useColumns } from './entries';
 import { folded, isKey, spoken, thingOf, who } from './sentences';
@@ -33,7 +33,7 @@ export function AuditPage() {
   const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
   const choices = useChoices().data;
   const things = choices?.resources.map(({ id: uid, type }) => ({ uid, type })) ?? [];
-  const names = useDeploymentNames([...entries.flatMap(({ resources }) => resources), ...things]);
+  const names = useNames([...entries.flatMap(({ resources }) => resources), ...things]);
   const columns = useColumns(names);
   const filtered = [...FILTERS, 'since' as const].some((name) => search[name]);
   const filter = (name: string, how?: 'replace') => (value: string) =>

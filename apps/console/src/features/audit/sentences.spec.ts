@@ -15,6 +15,8 @@ it.each([
   ['update_deployment', '/v2/deployments/1/stop', 'stopped'],
   ['read_secrets', '/v2/deployments/1', 'read secrets of'],
   ['create_upload_path', '/v2/deployments/1/upload-url', 'asked to upload a source for'],
+  ['create_feedback', '/api/v1/runs/multipart', 'gave feedback in'],
+  ['update_dataset_baseline', '/api/v1/datasets/1/baseline', 'chose the baseline of'],
   ['oauth_token_granted', '/v2/auth', 'oauth token granted'],
 ])('%s at %s is said as a verb', (operation, path, verb) => expect(verbOf(entry(operation, path))).toBe(verb));
 

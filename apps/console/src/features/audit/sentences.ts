@@ -50,6 +50,23 @@ const VERBS: Readonly<Record<string, string>> = {
   release: 'let a revision through of',
   judge: 'looked at the evidence for',
 };
+/** Verbs by the operation, where that is about a part of the thing that the entry names. */
+const BY_OPERATION: Readonly<Record<string, string>> = {
+  create_examples: 'added examples to',
+  create_experiment_via_upload: 'uploaded',
+  create_feedback: 'gave feedback in',
+  create_runs: 'sent runs to',
+  create_upload_path: 'asked to upload a source for',
+  delete_examples: 'deleted examples of',
+  delete_feedback: 'deleted feedback in',
+  fill_experiment_via_upload: 'filled',
+  read_secrets: 'read secrets of',
+  update_dataset_baseline: 'chose the baseline of',
+  update_dataset_splits: 'changed the splits of',
+  update_examples: 'changed examples of',
+  update_feedback: 'changed feedback in',
+  update_score_directions: 'changed what is better in',
+};
 /** Verbs by the last part of the path of a request, where that says more than the operation. */
 const BY_PATH: Readonly<Record<string, string>> = {
   redeploy: 'rolled back',
@@ -76,12 +93,12 @@ const NOUNS: Readonly<Record<string, string>> = {
 /** The verb of the sentence about an entry; `thing` says what stands behind it when nothing has a name. */
 export function verbOf({ api, http_request, http_response, count }: Entry): string {
   if (http_response.code !== null) return `was refused ${http_response.code}${count > 1 ? ` × ${count}` : ''}`;
+  const operated = BY_OPERATION[api.operation];
+  if (operated) return operated;
   const last = /\/([a-z-]+)$/.exec(http_request.url.path)?.[1];
   const said = last === undefined ? undefined : BY_PATH[last];
-  if (said && api.operation !== 'create_upload_path') return said;
+  if (said) return said;
   const [verb = '', ...rest] = api.operation.split('_');
-  if (api.operation === 'read_secrets') return 'read secrets of';
-  if (api.operation === 'create_upload_path') return 'asked to upload a source for';
   return VERBS[verb] ?? [verb, ...rest].join(' ');
 }
 
