@@ -234,7 +234,9 @@ inBrowser('Revisions with scores', () => {
     await looks('none');
     await page.goto(`/o/-/host/deployments/${id}?tab=revisions`);
     await page.getByRole('button', { name: 'Roll back to v1' }).click();
-    await appears(page.getByRole('dialog').getByText('No experiment and no live run names them.'));
+    await appears(
+      page.getByRole('dialog').getByText('No scores: no experiment and no live run names these revisions.'),
+    );
     await page.keyboard.press('Escape');
     await page.route('**/api/v1/revisions/**', (route) =>
       route.fulfill({ status: 404, json: { detail: 'not just now' } }),

@@ -17,11 +17,21 @@ const KEEP = 'Keep the present secrets';
 /** The end of a warning of the service, which names its parameter. */
 const KEEP_SECRETS = 'keep_secrets=true keeps the present secrets';
 
-/** Changes that a write will make, before it is sent. */
-export function Plan({ changes, creates_revision, pauses_push, skips_commit, warnings = [] }: Planned) {
+const TARBALL = 'source_revision_config.source_tarball_path';
+
+/** Changes that a write will make, before it is sent; uploaded sources of `revisions` are named by digest and person. */
+export function Plan({ revisions = [], ...planned }: Planned & { revisions?: readonly Revision[] }) {
+  const { changes, creates_revision, pauses_push, skips_commit, warnings = [] } = planned;
+  const named = (path: unknown) => {
+    const of = revisions.find(({ source_revision_config: config }) => config.source_tarball_path === path);
+    return of ? artefact(of).short : path;
+  };
+  const shown = changes.map((one) =>
+    one.member === TARBALL ? { member: 'source', before: named(one.before), after: named(one.after) } : one,
+  );
   return (
     <section className={css.plan} aria-label="Plan">
-      <Changes changes={changes} none="No member differs." />
+      <Changes changes={shown} none="No member differs." />
       <ul>
         <li>
           {creates_revision ? 'Makes a revision, which is rolled out at once.' : 'Makes no revision; what runs stays.'}
@@ -124,16 +134,17 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
   // The list of revisions asks for the same, so that it is there.
   const scores = useScores(revisions.includes(live ?? revision) ? revisions : [...revisions, ...others]);
   const command = ['fairlead', 'deployments', 'rollback', deployment.name, revision.id];
+  const { short, full } = artefact(revision);
   return (
     <Dialog title={`${action} ${revisionName(revision)} — plan`} onClose={onClose}>
       <p className={css.lead}>
-        Deploys <b>{artefact(revision).full}</b> again.
+        Deploys <b title={full}>{revision.upload ? short : full}</b> again.
         {!isGood && ` It has never run well (${revisionState(revision, live, deployment).word.toLowerCase()}).`}
         {latest && !again && ` Against ${revisionName(latest)}, the latest revision:`}
       </p>
       {plan.error && <Problem error={plan.error} retry={() => void plan.refetch()} />}
       {!plan.data && !plan.error && <Skeleton rows={3} />}
-      {plan.data && <Plan {...plan.data} />}
+      {plan.data && <Plan {...plan.data} revisions={[...revisions, revision]} />}
       <section className={css.known} aria-label="Scores">
         <Figures
           of={[{ ...revision, part: 'target' }, ...others.map((one) => ({ ...one, part: 'live' }))]}

@@ -125,7 +125,7 @@ export function ChangeDialog({ deployment, etag, revisions, secretsOnly = false,
   if (planned) {
     return (
       <Dialog title="Change — plan" onClose={onClose}>
-        <Plan {...planned.plan} />
+        <Plan {...planned.plan} revisions={revisions} />
         <Form
           action="Apply"
           unsaved

@@ -37,7 +37,8 @@ export function Figures({ of: revisions, scores }: FiguresProps) {
     return (sources.length > 0 ? sources : [undefined]).map((source) => ({ revision, of, source }));
   });
   if (columns.every(({ source }) => !source)) {
-    return <p className={css.quiet}>No experiment and no live run names {revisions.length === 1 ? 'it' : 'them'}.</p>;
+    const named = revisions.length === 1 ? 'this revision' : 'these revisions';
+    return <p className={css.quiet}>No scores: no experiment and no live run names {named}.</p>;
   }
   const used = (member: keyof ReturnType<typeof usageTexts>) => (source: Source) => usageTexts(source.of)[member];
   const rows: readonly (readonly [title: string, cell: (source: Source) => string])[] = [
