@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
 import { type Labels, sentencesOf } from '../api/sentence';
-import { plain, whole } from './format';
+import { middle, plain, whole } from './format';
 import css from './parts.module.css';
 import { timeText, useTimes } from './times';
 
@@ -16,6 +16,20 @@ export function Button({ kind = 'usual', ...rest }: ButtonProps) {
 /** Text that was uploaded: it cannot turn the direction of what is around it. */
 export function Text({ children, title }: { children: string; title?: string }) {
   return <bdi title={title && plain(title)}>{plain(children)}</bdi>;
+}
+
+interface NamedProps {
+  readonly name: string | undefined;
+  /** Word in its place while the name is not known. */
+  readonly kind: string;
+  /** Most characters that are shown. */
+  readonly most?: number;
+}
+
+/** Name of a thing in the title of its page, which is shown once all of its names are known. */
+export function Named({ name, kind, most = 80 }: NamedProps) {
+  if (name === undefined) return <span data-unknown>{kind}</span>;
+  return <Text title={name.slice(0, 1000)}>{middle(name, most)}</Text>;
 }
 
 /** Characters of a text that a browser lays out at once. */

@@ -4,7 +4,7 @@ import { answered, api } from '../api/client';
 import { whole } from './format';
 import { Section } from './list';
 import css from './list.module.css';
-import { Text, Time } from './parts';
+import { Skeleton, Text, Time } from './parts';
 
 /** Reasons that are shown. */
 const MOST = 50;
@@ -31,6 +31,7 @@ export function RefusedItems({ workspace, session }: RefusedProps) {
         api.GET('/v1/refused', { params: { query: { ...(session && { session_id: session }), limit: MOST } }, signal }),
       ),
   });
+  if (refused.isPending) return <Skeleton rows={1} />;
   const rows = refused.data?.resources ?? [];
   if (rows.length === 0) return null;
   return (

@@ -341,7 +341,8 @@ export function useDatasetBaseline(dataset: string) {
       answered(api.PUT('/api/v1/datasets/{dataset_id}/baseline', { params: { path }, body: { experiment_id } })),
     onSuccess: () => queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => OF_BASELINE.has(String(name)) }),
   });
-  return { chosen: found.data?.baseline_experiment_id, name: found.data?.name, choice };
+  const { data, isPending } = found;
+  return { chosen: data?.baseline_experiment_id, name: data?.name, isPending, choice };
 }
 
 /** The queries whose answers tell of the baseline of a dataset. */

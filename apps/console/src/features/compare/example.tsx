@@ -5,9 +5,17 @@ import { answered, api, type Comparison, type Schemas } from '../../api/client';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, figure } from '../../ui/format';
 import { MarkdownSwitch } from '../../ui/markdown/markdown-text';
-import { LongText, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { LongText, Named, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
-import { type ComparedRow, type RowRuns, useExample, useRowAround, useRowRuns, useRun } from './data';
+import {
+  type ComparedRow,
+  type RowRuns,
+  useDatasetBaseline,
+  useExample,
+  useRowAround,
+  useRowRuns,
+  useRun,
+} from './data';
 import { ExampleRuns } from './example-runs';
 import { Change, Feedback, Repetitions } from './feedback';
 import { Labels } from './labels';
@@ -33,8 +41,9 @@ export function ExamplePage() {
     },
     enabled: selectedSessions === undefined,
   });
+  const { name } = useDatasetBaseline(dataset);
   const experiments = selectedSessions?.split(',').filter(Boolean) ?? newest.data ?? [];
-  useTitle('Row');
+  useTitle(name === undefined ? 'Row' : `Row · ${name}`);
   const error = example.error ?? newest.error;
   if (error && !example.data) {
     return (
@@ -49,8 +58,12 @@ export function ExamplePage() {
     <Page
       title={
         <>
-          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
-            Dataset
+          <Link to="/o/$w/datasets" params={{ w }} className={css.crumb}>
+            Datasets
+          </Link>{' '}
+          <span className={css.faint}>/</span>{' '}
+          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb} title={name}>
+            <Named name={name} kind="Dataset" most={40} />
           </Link>{' '}
           <span className={css.faint}>/</span> Row <span className={css.id}>{id.slice(0, 8)}</span>
         </>
@@ -87,7 +100,7 @@ function Results({ dataset, example, experiments, baseline }: ResultsProps) {
   const runs = useRowRuns({ dataset, experiments }, example);
   const row = found.data?.page.rows.find(({ example_id }) => example_id === example);
   if (found.error ?? runs.error) return <Problem error={(found.error ?? runs.error)!} />;
-  if (!found.data) return <Skeleton rows={3} />;
+  if (!found.data || runs.isPending) return <Skeleton rows={3} />;
   if (!row) return <p className={css.faint}>None of these experiments has this row.</p>;
   return (
     <section className={css.results} aria-label="Results">
@@ -136,15 +149,19 @@ function Result({ cell, base, keys, isBase, of }: ResultProps) {
   const run = of?.runs[place];
   const outputs = useRun(run?.run_id);
   if (!cell) return <p className={css.faint}>no such row</p>;
+  const told = new Set(run?.feedback.map(({ key }) => key));
   return (
     <>
       <p className={css.marks}>
-        {keys.map((keyed, index) => (
-          <span key={keyed.key}>
-            <Text>{keyed.key}</Text> {figure(cell.scores[index])}{' '}
-            {!isBase && <Change score={cell.scores[index] ?? null} before={base?.scores[index]} keyed={keyed} />}
-          </span>
-        ))}
+        {keys.map(
+          (keyed, index) =>
+            told.has(keyed.key) || (
+              <span key={keyed.key}>
+                <Text>{keyed.key}</Text> {figure(cell.scores[index])}{' '}
+                {!isBase && <Change score={cell.scores[index] ?? null} before={base?.scores[index]} keyed={keyed} />}
+              </span>
+            ),
+        )}
         {Object.entries(cell.labels).map(([key, labels]) => (
           <span key={`labels ${key}`}>
             <Text>{key}</Text> <Labels of={labels} before={isBase ? undefined : base?.labels[key]} />
@@ -156,6 +173,7 @@ function Result({ cell, base, keys, isBase, of }: ResultProps) {
         <Repetitions runs={of.runs} count={of.run_count} keys={keys} shown={place} onShow={setPlace} />
       )}
       {run && <Feedback given={run.feedback} keys={keys} before={isBase ? undefined : base?.scores} />}
+      {run && outputs.isPending && <Skeleton rows={2} />}
       {outputs.error && <Problem error={outputs.error} />}
       {outputs.data?.error != null ? (
         <div className={css.failure}>

@@ -154,7 +154,12 @@ export function Head(props: HeadProps) {
                         {!alone &&
                           (id === baseline ? (
                             <>
-                              <span className={css.base}>{id === kept ? 'baseline of the dataset' : 'baseline'}</span>
+                              <span
+                                className={css.base}
+                                title={id === kept ? 'Lists show the differences from it' : undefined}
+                              >
+                                baseline{id === kept && <Unseen> of the dataset</Unseen>}
+                              </span>
                               {kept !== undefined && id !== kept && (
                                 <Action
                                   scope="write"

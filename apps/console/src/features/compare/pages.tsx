@@ -1,9 +1,7 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useSession } from '../../api/session';
-import { middle } from '../../ui/format';
-import { Page, Text } from '../../ui/parts';
-import { RefusedItems } from '../../ui/refused';
+import { Named, Page } from '../../ui/parts';
 import { Share } from '../../ui/share';
 import css from './compare.module.css';
 import { useDatasetBaseline } from './data';
@@ -45,11 +43,10 @@ export function ComparePage() {
           </Link>{' '}
           <span className={css.faint}>/</span>{' '}
           <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb} title={kept.name}>
-            <Text>{middle(kept.name ?? 'Dataset', 40)}</Text>
+            <Named name={kept.name} kind="Dataset" most={40} />
           </Link>
         </>
       }
-      note={experiments.length === 1 && <RefusedItems workspace={w} session={experiments[0]!} />}
       own={{
         baseline: kept,
         saves: w === '-' || w === session?.workspace_id,

@@ -4,7 +4,7 @@ import type { Comparison } from '../../api/client';
 import { Adding } from '../../ui/adding/adding';
 import { figure, plain, whole } from '../../ui/format';
 import { MarkdownSwitch } from '../../ui/markdown/markdown-text';
-import { Button, LongText, Problem, Skeleton, Text } from '../../ui/parts';
+import { Button, LongText, Problem, Skeleton, Text, Unseen } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, type Steps, useExample, useRowAround, useRowRuns, useRun } from './data';
@@ -102,15 +102,17 @@ export function RowPanel(props: RowPanelProps) {
           Close <kbd>Esc</kbd>
         </Button>
       </header>
-      {regressions && <Regressions steps={regressions} />}
-      {w !== undefined && shownRun && (
-        <div className={css.steps}>
-          <Link to="/o/$w/projects/p/$session/r/$run" params={{ w, session: candidate, run: shownRun }}>
-            Trace
-          </Link>
-          <Adding key={shownRun} run={shownRun} />
-        </div>
-      )}
+      <div className={css.steps}>
+        {regressions && <Regressions steps={regressions} />}
+        {w !== undefined && shownRun && (
+          <>
+            <Link to="/o/$w/projects/p/$session/r/$run" params={{ w, session: candidate, run: shownRun }}>
+              Trace
+            </Link>
+            <Adding key={shownRun} run={shownRun} />
+          </>
+        )}
+      </div>
       {error && <Problem error={error} />}
       {!found && !error && <Skeleton rows={4} />}
       {found && (
@@ -289,23 +291,21 @@ function Regressions({ steps }: { steps: Stepping }) {
   const { place, before, after, total } = steps;
   const ends = [before === 0 && 'none before', after === 0 && 'none after'].filter(Boolean).join(', ');
   return (
-    <div className={css.steps}>
+    <span className={css.through}>
       <StepButton steps={steps} by={-1} label="Previous regression" shortcut="p">
-        ‹ Previous regression
+        ‹ Regression
       </StepButton>
       <StepButton steps={steps} by={1} label="Next regression" shortcut="n">
-        Next regression ›
+        Regression ›
       </StepButton>
-      {total !== undefined && before !== undefined && (
-        <span className={css.faint} role="status">
-          {typeof place === 'number'
-            ? `${whole(place + 1)} of ${whole(total)}`
-            : total === 1
-              ? '1 regression'
-              : `${whole(total)} regressions`}
-          {ends !== '' && `, ${ends}`}
-        </span>
-      )}
-    </div>
+      <span className={css.place} role="status">
+        {total !== undefined && before !== undefined && (
+          <>
+            {typeof place === 'number' ? `${whole(place + 1)} of ${whole(total)}` : `of ${whole(total)}`}
+            {ends !== '' && <Unseen>, {ends}</Unseen>}
+          </>
+        )}
+      </span>
+    </span>
   );
 }

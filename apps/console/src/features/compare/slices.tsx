@@ -8,6 +8,13 @@ import css from './compare.module.css';
 type Slices = Schemas['ComparisonSlices'];
 type Slice = Slices['slices'][number];
 
+interface WorseProps extends ChosenProps {
+  readonly slices: Slices | undefined;
+  /** The score that is looked at: a slice that lost on it comes first. */
+  readonly focus: string | undefined;
+  readonly onAll: () => void;
+}
+
 interface ChosenProps {
   readonly comparison: Comparison;
   /** The slice whose rows alone are shown. */
@@ -16,14 +23,9 @@ interface ChosenProps {
 }
 
 /** The slice that lost most, which filters the rows, and a way to the others. */
-export function Worse({
-  slices,
-  comparison,
-  chosen,
-  onChoose,
-  onAll,
-}: ChosenProps & { slices: Slices | undefined; onAll: () => void }) {
-  const [first, ...others] = slices?.slices.filter(({ verdict }) => verdict === 'worse') ?? [];
+export function Worse({ slices, comparison, focus, chosen, onChoose, onAll }: WorseProps) {
+  const lost = slices?.slices.filter(({ verdict }) => verdict === 'worse') ?? [];
+  const first = lost.find(({ key }) => key === focus) ?? lost[0];
   // The place is kept while slices are compared, so that the rows do not move.
   if (!first) return <span className={css.worst} />;
   const isOne = comparison.experiments.length === 2;
@@ -41,7 +43,7 @@ export function Worse({
         <Text>{`${first.value}: ${sliceChange(first)}`}</Text>
       </Button>
       <Button kind="quiet" data-opens="slices" onClick={onAll}>
-        {others.length > 0 ? `${whole(others.length)} more` : 'All slices'}
+        {lost.length > 1 ? `${whole(lost.length - 1)} more` : 'All slices'}
       </Button>
     </span>
   );

@@ -6,7 +6,7 @@ import type { Comparison } from '../../api/client';
 import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
 import { middle, signed, whole } from '../../ui/format';
-import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { Button, Copy, Named, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Section } from '../../ui/list';
 import { RefusedItems } from '../../ui/refused';
 import { isForPage, useShortcuts } from '../../ui/shortcuts';
@@ -68,7 +68,8 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
   const { baseline, rows, q, sort, slice } = search;
   const asked: Asked = { dataset, experiments, baseline, rows, q, sort, slice };
   const comparison = useComparison(asked);
-  const { data } = comparison;
+  // The names of the page come together: a title that grows would move what is below it.
+  const data = own?.baseline.isPending ? undefined : comparison.data;
   const set = (changed: Record<string, string | undefined>, replace = false) =>
     change(changed, replace ? 'replace' : 'step');
   const focus = data?.keys.find(({ key }) => key === search.key) ?? data?.keys[0];
@@ -175,7 +176,8 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
       fill
       title={
         <>
-          {crumb} <span className={css.faint}>/</span> <Text title={title}>{title}</Text>
+          {crumb} <span className={css.faint}>/</span>{' '}
+          {data ? <Text title={title}>{title}</Text> : <Named name={undefined} kind={title} />}
         </>
       }
       aside={
@@ -261,6 +263,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
                 <Worse
                   slices={slices.data}
                   comparison={data}
+                  focus={focus?.key}
                   chosen={slice}
                   onChoose={ofSlice}
                   onAll={() => set({ panel: 'slices', row: undefined })}
@@ -360,7 +363,8 @@ function titleOf(data: Comparison | undefined, alone: boolean): string {
 /** Result of one experiment against the baseline of its dataset. */
 function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | 'experiment' | 'baseline', string>) {
   const { w = '-' } = useParams({ strict: false });
-  const { data } = useSummary(dataset, experiment, baseline);
+  const { data, isPending } = useSummary(dataset, experiment, baseline);
+  if (isPending) return <Skeleton rows={1} />;
   if (!data) return null;
   const [base, own] = [0, 1].map((place) => data.experiments[place]);
   const said = data.keys.flatMap(({ key, results }) => {

@@ -48,7 +48,11 @@ export function Overview({ deployment, revisions }: Shown) {
   const live = revisions.find(({ id }) => id === deployment.active_revision_id);
   return (
     <>
-      <Opening deployment={deployment} revisions={revisions} entries={elements(history)} />
+      {history.isPending ? (
+        <Skeleton rows={3} />
+      ) : (
+        <Opening deployment={deployment} revisions={revisions} entries={elements(history)} />
+      )}
       <HealthSection deployment={deployment} revisions={revisions} />
       <Suspense fallback={<Skeleton rows={4} />}>
         <Metrics deployment={deployment} revisions={revisions} />
@@ -80,7 +84,8 @@ export function Overview({ deployment, revisions }: Shown) {
 
 /** Health of the program, as the executor knows it, and the reason why the latest revision has failed or waits. */
 function HealthSection({ deployment, revisions }: Shown) {
-  const { data } = useHealth(deployment.id, deployment.updated_at);
+  const { data, isPending } = useHealth(deployment.id, deployment.updated_at);
+  if (isPending) return <Skeleton rows={3} />;
   if (!data) return null;
   const { state, detail, latest_revision: latest, processes } = data;
   const isTakenBack = latest?.status === 'DEPLOYED' && latest.id !== data.active_revision_id;

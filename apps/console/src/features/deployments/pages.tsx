@@ -7,7 +7,7 @@ import { useAddress } from '../../ui/address';
 import { ErrorPage } from '../../ui/error-page';
 import { late, lateDialog } from '../../ui/late';
 import { Tabs } from '../../ui/list';
-import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { Copy, Named, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import { Artefact } from './artefact';
 import { elements, useDeployment, useHealth, useRevisions, useWorkspace } from './data';
@@ -75,7 +75,7 @@ export function DeploymentPage() {
           <Link to="/o/$w/host/deployments" params={{ w }} className={css.crumb}>
             Deployments
           </Link>{' '}
-          <span className={css.slash}>/</span> <Text>{name}</Text>
+          <span className={css.slash}>/</span> <Named name={deployment?.name} kind="Deployment" />
         </>
       }
       aside={
@@ -106,6 +106,7 @@ export function DeploymentPage() {
           <Tabs label="Parts of the deployment" tabs={TABS} current={tab} />
           {revisions.error && <Problem error={revisions.error} retry={() => void revisions.refetch()} />}
           <Suspense fallback={<Skeleton />}>
+            {revisions.isPending && <Skeleton />}
             {tab === 'overview' && <Overview {...shown} />}
             {tab === 'revisions' && <Revisions {...shown} query={revisions} />}
             {tab === 'history' && <History {...shown} />}
@@ -127,11 +128,11 @@ export function DeploymentPage() {
   );
 }
 
-/** A link to the traces of a deployment; nothing while there are none. */
+/** A link to the traces of a deployment; the place is kept while there are none. */
 function TracesLink({ deployment }: Pick<Shown, 'deployment'>) {
   const w = useWorkspace();
   const project = useProjectOf(w, deployment);
-  if (!project) return null;
+  if (!project) return <span className={css.faint}>{project === null ? 'no traces' : 'Traces'}</span>;
   return (
     <Link to="/o/$w/projects/p/$session" params={{ w, session: project.id }}>
       Traces

@@ -3,8 +3,8 @@ import { DemoOffer } from '../../ui/demo-offer';
 import { Copy } from '../../ui/parts';
 import css from './experiments.module.css';
 
-/** The page of a workspace without experiments: a command that uploads one. The list replaces it when one is there. */
-export function FirstUpload() {
+/** The page of a workspace without experiments or datasets: a command that uploads both. The list replaces it then. */
+export function FirstUpload({ none }: { none: 'experiment' | 'dataset' }) {
   const command = [
     `curl -sS ${window.location.origin}/api/v1/datasets/upload-experiment \\`,
     `  -H "x-api-key: $FAIRLEAD_KEY" -H 'content-type: application/json' \\`,
@@ -12,10 +12,11 @@ export function FirstUpload() {
   ].join('\n');
   return (
     <section className={css.first}>
-      <h2>No experiment yet</h2>
+      <h2>No {none} yet</h2>
       <p>
-        Upload the rows of an evaluation that ran anywhere: inputs, outputs and scores. This one has a single row; your
-        key goes into <code>FAIRLEAD_KEY</code>.
+        Upload the rows of an evaluation that ran anywhere: inputs, outputs and scores.{' '}
+        {none === 'dataset' && 'Their inputs and references become a dataset. '}This one has a single row; your key goes
+        into <code>FAIRLEAD_KEY</code>.
       </p>
       <pre tabIndex={0}>{command}</pre>
       <div className={css.tools}>

@@ -7,7 +7,7 @@ import { Filters, Typed } from '../../ui/form';
 import { middle, whole } from '../../ui/format';
 import { late } from '../../ui/late';
 import { List, More, Nothing, Tabs } from '../../ui/list';
-import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { Named, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { SavedViews } from '../../ui/views/saved-views';
 import { useDataset, useDatasets } from './data';
 import { CopyDataset } from './dataset/copy-dataset';
@@ -28,7 +28,7 @@ export function ExperimentsPage() {
   useTitle('Experiments');
   return (
     <Page title="Experiments">
-      <ExperimentTable none={<FirstUpload />} />
+      <ExperimentTable none={<FirstUpload none="experiment" />} />
     </Page>
   );
 }
@@ -75,7 +75,8 @@ export function DatasetsPage() {
       </Filters>
       {query.error && <Problem error={query.error} retry={() => void query.refetch()} />}
       {!datasets && !query.error && <Skeleton />}
-      {datasets?.length === 0 && (search.q ? <Nothing title="No dataset has this in its name." /> : <FirstUpload />)}
+      {datasets?.length === 0 &&
+        (search.q ? <Nothing title="No dataset has this in its name." /> : <FirstUpload none="dataset" />)}
       {datasets && datasets.length > 0 && (
         <List
           name="datasets"
@@ -121,7 +122,7 @@ export function DatasetPage() {
           <Link to="/o/$w/datasets" params={{ w }} className={css.crumb}>
             Datasets
           </Link>{' '}
-          <span className={css.count}>/</span> <Text>{name}</Text>
+          <span className={css.count}>/</span> <Named name={dataset.data?.name} kind="Dataset" />
         </>
       }
       aside={dataset.data && <CopyDataset dataset={id} name={dataset.data.name} />}

@@ -147,7 +147,9 @@ const PLACES: Readonly<Record<string, [name: string, path?: '/o/$w/keys' | '/o/$
   api_keys: ['API keys', '/o/$w/keys'],
   integrations: ['Integrations'],
   listeners: ['Listeners'],
+  monitors: ['Monitors'],
   oauth_providers: ['OAuth providers'],
+  views: ['Saved views'],
   webhooks: ['Webhooks'],
   stored_bytes: ['Stored'],
 };

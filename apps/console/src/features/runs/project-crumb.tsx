@@ -1,16 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { useProject } from '../../api/projects';
-import { middle } from '../../ui/format';
-import { Text } from '../../ui/parts';
+import { Named } from '../../ui/parts';
 import css from './runs.module.css';
 
-/** The project of a run or thread by its name; "Project" until that is known. */
+/** Link to the project of a run or thread, in the title of its page. */
 export function ProjectCrumb({ w, session }: { w: string; session: string }) {
-  const name = useProject(w, session).data?.name ?? 'Project';
+  const name = useProject(w, session).data?.name ?? undefined;
   return (
     <>
       <Link to="/o/$w/projects/p/$session" params={{ w, session }} className={css.crumb}>
-        <Text title={name.slice(0, 1000)}>{middle(name, 40)}</Text>
+        <Named name={name} kind="Project" most={40} />
       </Link>{' '}
       <span className={css.slash}>/</span>
     </>

@@ -1,4 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
+import { useProject } from '../../api/projects';
 import { useThread, useTraces } from '../../api/traces';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, figure, middle, runName } from '../../ui/format';
@@ -14,7 +15,8 @@ export function ThreadPage() {
   const { w, session, thread: id } = useParams({ from: '/o/$w/projects/p/$session/t/$thread' });
   const thread = useThread(w, session, id);
   const runs = useTraces(w, session, ['thread', id], () => ({ thread_id: id }));
-  useTitle(id);
+  const project = useProject(w, session).data?.name ?? undefined;
+  useTitle(project === undefined ? id : `${id} · ${project}`);
   if (thread.error && !thread.data) {
     return (
       <ErrorPage error={thread.error} thing="thread" retry={() => void thread.refetch()}>

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
+  type CSSProperties,
   type KeyboardEvent,
   memo,
   type MouseEvent,
@@ -18,6 +19,8 @@ import css from './runs.module.css';
 import { barOf, inTree, spanOf, type TreeRow, unfolded } from './tree';
 
 const ROW_PX = 28;
+/** Height of the line above the tree, with what stands around it. */
+const TOOLS_PX = 36;
 const INDENT_PX = 14;
 const DEEPEST = 24;
 const SIGNS = { success: '', error: '✕', pending: '◐' } as const;
@@ -93,7 +96,7 @@ export function TraceView({ lines, root, focus, hrefOf, onFocus, more, children 
   const foldAll = () => setFolded(new Set(rows.flatMap((one, n) => (one.end > n + 1 && n > 0 ? [one.run.id] : []))));
   const items = virtualizer.getVirtualItems();
   return (
-    <div className={css.trace}>
+    <div className={css.trace} style={{ '--tree': `${shown.length * ROW_PX + TOOLS_PX}px` } as CSSProperties}>
       <section className={css.tree} aria-label="Trace">
         <header className={css.tools}>
           <span className={css.quiet}>

@@ -67,7 +67,9 @@ export function ColumnsButton({ list, columns }: { list: string; columns: readon
   const offered = choosable(columns).map((column) => ({ ...column, id: idOf(column) }));
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Columns …</Button>
+      <Button kind="quiet" onClick={() => setOpen(true)}>
+        Columns …
+      </Button>
       <Suspense>
         {open && (
           <ColumnsDialog
