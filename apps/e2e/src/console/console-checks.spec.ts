@@ -3,7 +3,7 @@ import { inBrowser } from '@fairlead/edge/testing';
 import { until } from '@fairlead/postgres/testing';
 import type { BrowserContext, Page, Request, Route } from 'playwright-core';
 import { Canaries } from '../testing/console/canaries';
-import { appears, ConsoleWalk, settled, WAITING } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, settled, WAITING, WATCH_SHIFT } from '../testing/console/console-walk';
 import { DEPLOY, fillHostile, type HostileThings } from '../testing/console/hostile';
 import { OPEN_STOPS, type Stop, stops, TYPED } from '../testing/console/stops';
 import { Wire } from '../testing/console/wire';
@@ -17,6 +17,18 @@ const WIDER = `[document.documentElement, ...document.querySelectorAll('dialog')
 )`;
 /** Most requests of a page that a browser opens, until it is shown; those that wait for changes are not counted. */
 const MOST_REQUESTS = 25;
+/** Most layout shift of a page that loads, and pages of one thing, whose parts come one after the other. */
+const MOST_SHIFT = 0.02;
+const OF_ONE_THING = [
+  'comparison',
+  'one experiment',
+  'example',
+  'dataset',
+  'trace',
+  'thread',
+  'deployment',
+  'revisions',
+];
 /** Least number of secrets that are looked for. */
 const SECRETS = 20;
 
@@ -198,6 +210,37 @@ inBrowser('The console, with hostile text in every field and a canary as every s
 
   it.each(Object.keys(STATES))('has no fault while what a page shows %s', async (state) => {
     await intercepted(page.context(), STATES[state]!, () => expectNoFaults(page, namesFor(state)));
+  });
+
+  it('shows nothing that moves while a page of one thing loads', async () => {
+    const still = await walk.openIn(page.context());
+    await still.addInitScript(WATCH_SHIFT);
+    const shift = () => still.evaluate<number>('globalThis.shift');
+    const paths = OF_ONE_THING.map((name) => stops(typed)[name]!.path(things));
+    const moved: Record<string, number> = {};
+    const note = async (how: string) => {
+      await settled(still);
+      if ((await shift()) > MOST_SHIFT) moved[how] = await shift();
+    };
+    for (const viewport of [{ width: 1440, height: 900 }, NARROW]) {
+      await still.setViewportSize(viewport);
+      for (const path of [...paths, `${paths[0]}&row=${things.example}`]) {
+        await still.goto(`/o/-/${path}`);
+        await note(`${path} at ${viewport.width}`);
+        await still.goto('/o/-/audit/verify');
+        await settled(still);
+        const push = `globalThis.shift = 0; history.pushState(null, '', ${JSON.stringify(`/o/-/${path}`)})`;
+        await still.evaluate(`document.querySelector('main').id = 'left'; ${push}`);
+        await still.locator('#left').waitFor({ state: 'detached' });
+        await note(`${path} at ${viewport.width}, from another page`);
+      }
+    }
+    expect(moved).toEqual({});
+    // What comes late above the rest is noticed.
+    await still.evaluate(`document.querySelector('h1').after('late '.repeat(200))`);
+    await settled(still);
+    expect(await shift()).toBeGreaterThan(MOST_SHIFT);
+    await still.close();
   });
 
   it('has no fault while pages load', async () => {

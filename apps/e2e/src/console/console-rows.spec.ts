@@ -1,6 +1,6 @@
 import { inBrowser } from '@fairlead/edge/testing';
 import type { CDPSession, Page, Request } from 'playwright-core';
-import { appears, ConsoleWalk } from '../testing/console/console-walk';
+import { appears, ConsoleWalk, WATCH_SHIFT } from '../testing/console/console-walk';
 
 /** Function of the browser, in which a part of this file runs. */
 declare function requestAnimationFrame(callback: () => void): number;
@@ -62,11 +62,7 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
   afterEach(() => expect(walk.complaints.splice(0)).toEqual([]));
 
   it('shows any of its rows, with few elements, little memory, and few requests at a time', async () => {
-    await page.addInitScript(`
-      globalThis.shift = 0;
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shift += entry.value;
-      }).observe({ type: 'layout-shift', buffered: true });`);
+    await page.addInitScript(WATCH_SHIFT);
     let underWay = 0;
     let most = 0;
     const isPage = (url: string) => /\/compare\?.*offset=/.test(url);

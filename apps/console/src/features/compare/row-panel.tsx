@@ -235,6 +235,7 @@ export function RowPanel(props: RowPanelProps) {
               </pre>
             </div>
           )}
+          {(run.isLoading || base.isLoading) && <Skeleton rows={3} />}
           {found.cells[at] === null && <p className={css.faint}>This experiment has no such row.</p>}
           {run.data && before !== undefined && run.data.outputs !== undefined && (
             <Outputs

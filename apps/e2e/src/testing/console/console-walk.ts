@@ -49,6 +49,11 @@ const UNSAID = `(() => {
   if (globalThis.polluted !== undefined || {}.polluted !== undefined) faults.push('a prototype was changed');
   return faults;
 })()`;
+/** Adds up in `shift` how far what a page shows has moved by itself, as its layout shift. Runs in the page. */
+export const WATCH_SHIFT = `globalThis.shift = 0;
+new PerformanceObserver((list) => {
+  for (const { value } of list.getEntries()) globalThis.shift += value;
+}).observe({ type: 'layout-shift', buffered: true });`;
 /** Told of whatever the policy of the page forbids. */
 const WATCH = `addEventListener('securitypolicyviolation', (event) => {
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
