@@ -9,7 +9,16 @@ import { Figures } from './scores/figures-table';
 import { useScores } from './scores/scores';
 import { useRefresh, useWorkspace, writeHeaders } from './data';
 import css from './deployments.module.css';
-import { artefact, type Deployment, hasRun, type Revision, revisionName, revisionState, type Shown } from './words';
+import {
+  artefact,
+  type Deployment,
+  hasRun,
+  type Revision,
+  revisionName,
+  revisionState,
+  type Shown,
+  withSources,
+} from './words';
 
 type Planned = Schemas['DeploymentPlan'];
 
@@ -17,21 +26,12 @@ const KEEP = 'Keep the present secrets';
 /** The end of a warning of the service, which names its parameter. */
 const KEEP_SECRETS = 'keep_secrets=true keeps the present secrets';
 
-const TARBALL = 'source_revision_config.source_tarball_path';
-
 /** Changes that a write will make, before it is sent; uploaded sources of `revisions` are named by digest and person. */
 export function Plan({ revisions = [], ...planned }: Planned & { revisions?: readonly Revision[] }) {
   const { changes, creates_revision, pauses_push, skips_commit, warnings = [] } = planned;
-  const named = (path: unknown) => {
-    const of = revisions.find(({ source_revision_config: config }) => config.source_tarball_path === path);
-    return of ? artefact(of).short : path;
-  };
-  const shown = changes.map((one) =>
-    one.member === TARBALL ? { member: 'source', before: named(one.before), after: named(one.after) } : one,
-  );
   return (
     <section className={css.plan} aria-label="Plan">
-      <Changes changes={shown} none="No member differs." />
+      <Changes changes={withSources(changes, revisions)} none="No member differs." />
       <ul>
         <li>
           {creates_revision ? 'Makes a revision, which is rolled out at once.' : 'Makes no revision; what runs stays.'}

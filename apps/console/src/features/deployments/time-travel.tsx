@@ -17,6 +17,7 @@ import {
   makerOf,
   type Revision,
   titleOf,
+  withSources,
 } from './words';
 
 const MOST_MARKS = 1000;
@@ -29,7 +30,7 @@ interface TravelProps {
 }
 
 /** A slider over the versions of a deployment: what it was then, and what differs from now or from a second version. */
-export function TimeTravel({ deployment, entries, query }: TravelProps) {
+export function TimeTravel({ deployment, entries, query, revisions }: TravelProps) {
   const { search, change } = useAddress();
   const events = entries.filter(({ type }) => type !== 'SecretsRead');
   const last = events[0]?.version ?? 1;
@@ -116,15 +117,19 @@ export function TimeTravel({ deployment, entries, query }: TravelProps) {
         )}
       </div>
       {chosen === undefined ? (
-        <State deployment={deployment} />
+        <State deployment={deployment} revisions={revisions} />
       ) : (
         <>
           <h2 className={css.subtitle}>
             {search.to === undefined ? 'What changed since' : `What differs in version ${other}`}
           </h2>
-          {complete ? <Changes changes={between(entries, version, other)} none="Nothing." /> : <Skeleton rows={2} />}
+          {complete ? (
+            <Changes changes={withSources(between(entries, version, other), revisions)} none="Nothing." />
+          ) : (
+            <Skeleton rows={2} />
+          )}
           <h2 className={css.subtitle}>As it was</h2>
-          <Past id={deployment.id} version={version} />
+          <Past id={deployment.id} version={version} revisions={revisions} />
         </>
       )}
     </section>
@@ -178,7 +183,7 @@ function Marks({ entries, last }: { entries: readonly HistoryEntry[]; last: numb
 }
 
 /** The deployment as it was after so many events. */
-function Past({ id, version }: { id: string; version: number }) {
+function Past({ id, version, revisions }: { id: string; version: number; revisions: readonly Revision[] }) {
   const w = useWorkspace();
   const past = useQuery({
     queryKey: ['deployment', w, id, 'version', version],
@@ -194,18 +199,21 @@ function Past({ id, version }: { id: string; version: number }) {
   });
   if (past.error) return <Problem error={past.error} />;
   if (!past.data) return <Skeleton rows={2} />;
-  return <State deployment={past.data} />;
+  return <State deployment={past.data} revisions={revisions} />;
 }
 
 /** State of a deployment at an earlier time: its artefact and settings. */
-function State({ deployment }: { deployment: Deployment }) {
+function State({ deployment, revisions }: { deployment: Deployment; revisions: readonly Revision[] }) {
   const { source_config, source_revision_config, secrets, secret_references } = deployment;
+  const { source_tarball_path: path } = source_revision_config;
+  const of = revisions.find(({ upload, source_revision_config: one }) => upload && one.source_tarball_path === path);
+  const deploys = path && of ? artefact(of).short : artefact({ source_revision_config }).full;
   const spec = Object.entries(source_config.resource_spec ?? {}).filter(([, value]) => value !== null);
   const names = [...secrets, ...(secret_references ?? [])].map(({ name }) => name);
   return (
     <Facts
       facts={{
-        Deploys: <Text>{artefact({ source_revision_config }).full}</Text>,
+        Deploys: <Text>{deploys}</Text>,
         Status: deploymentWord(deployment),
         ...Object.fromEntries(
           spec.map(([member, value]) => [

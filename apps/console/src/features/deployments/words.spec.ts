@@ -1,4 +1,14 @@
-import { besideState, causeOf, deploymentWord, hasRun, lastHealthy, makerOf, revisionState, withNames } from './words';
+import {
+  besideState,
+  causeOf,
+  deploymentWord,
+  hasRun,
+  lastHealthy,
+  makerOf,
+  revisionState,
+  withNames,
+  withSources,
+} from './words';
 
 const READY = { status: 'READY' } as const;
 
@@ -44,6 +54,18 @@ it('says a state once, and calls revisions by their numbers', () => {
   expect(withNames('Revision aaaa was taken back, and revision bbbb serves again.', numbered)).toBe(
     'v4 was taken back, and bbbb serves again.',
   );
+});
+
+it('names the sources of changes by digest and person', () => {
+  const source_revision_config = { source_tarball_path: 'sources/2.tar.gz' };
+  const upload = { sha256: '0123456789abcdef', bytes: 1, actor: 'a', actor_name: 'ada' };
+  const revisions = [{ source_revision_config, upload }] as unknown as Parameters<typeof withSources>[1];
+  const member = 'source_revision_config.source_tarball_path';
+  expect(withSources([{ member, before: null, after: 'sources/2.tar.gz' }], revisions)).toEqual([
+    { member: 'source', before: null, after: 'source 0123456 by ada' },
+  ]);
+  const others = [{ member: 'name', before: 'a', after: 'b' }];
+  expect(withSources(others, revisions)).toEqual(others);
 });
 
 it('tells who pushed what, and otherwise who made a revision and why', () => {

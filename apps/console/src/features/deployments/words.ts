@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/client';
+import type { MemberChange } from '../../ui/changes';
 import { bytes } from '../../ui/format';
 import type { Tone } from '../../ui/status';
 
@@ -153,6 +154,19 @@ export function artefact({ source_revision_config, upload }: Deploying): { short
     return { short: 'uploaded source', full: `uploaded source ${name}` };
   }
   return { short: '–', full: 'nothing to deploy yet' };
+}
+
+const TARBALL = 'source_revision_config.source_tarball_path';
+
+/** Changes in which the sources that revisions have uploaded are named by digest and person, not by a path. */
+export function withSources(changes: readonly MemberChange[], revisions: readonly Deploying[]): MemberChange[] {
+  const named = (path: unknown) => {
+    const of = revisions.find(({ source_revision_config: config }) => path && config.source_tarball_path === path);
+    return of ? artefact(of).short : path;
+  };
+  return changes.map(({ member, before, after }) =>
+    member === TARBALL ? { member: 'source', before: named(before), after: named(after) } : { member, before, after },
+  );
 }
 
 const TITLES: Readonly<Record<string, string>> = {
