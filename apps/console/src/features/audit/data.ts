@@ -95,8 +95,14 @@ export function useRequestChanges(deployment: string | undefined, request: strin
   return found.data;
 }
 
+/** The name of a thing, and what it is. */
+export interface Named {
+  readonly name: string;
+  readonly noun: string;
+}
+
 /** The names of deployments, datasets, experiments and projects, by their ids. */
-export function useNames(resources: readonly Entry['resources'][number][]): ReadonlyMap<string, string> {
+export function useNames(resources: readonly Entry['resources'][number][]): ReadonlyMap<string, Named> {
   const deployments = useNamesOf(resources, 'deployment', async (ids, signal) => {
     const query = { deployment_ids: ids, limit: EXPORT_PAGE };
     return (await answered(api.GET('/v2/deployments', { params: { query }, signal }))).resources;
@@ -104,21 +110,22 @@ export function useNames(resources: readonly Entry['resources'][number][]): Read
   const datasets = useNamesOf(resources, 'dataset', (id, signal) =>
     answered(api.GET('/api/v1/datasets', { params: { query: { id, exclude: ['example_count'] } }, signal })),
   );
-  const experiments = useNamesOf(resources, 'experiment', (id, signal) => {
+  const experiments = useNamesOf(resources, 'experiment', async (id, signal) => {
     const query = { id, limit: EXPORT_PAGE, include_stats: false };
-    return answered(api.GET('/api/v1/sessions', { params: { query }, signal }));
+    const found = await answered(api.GET('/api/v1/sessions', { params: { query }, signal }));
+    return found.map((one) => ({ ...one, noun: one.reference_dataset_id === null ? 'project' : undefined }));
   });
   return new Map([...deployments, ...datasets, ...experiments]);
 }
 
-type Named = readonly { readonly id: string; readonly name?: string | null }[];
+type Read = readonly { readonly id: string; readonly name?: string | null; readonly noun?: string }[];
 
 /** The names of things of one type, by their ids. */
 function useNamesOf(
   resources: readonly Entry['resources'][number][],
   of: string,
-  read: (ids: string[], signal: AbortSignal) => Promise<Named>,
-): (readonly [string, string])[] {
+  read: (ids: string[], signal: AbortSignal) => Promise<Read>,
+): (readonly [string, Named])[] {
   const { w } = useParams({ from: '/o/$w' });
   const all = resources.flatMap(({ uid, type }) => (type === of ? [uid] : []));
   const ids = [...new Set(all)].sort().slice(0, EXPORT_PAGE);
@@ -128,5 +135,5 @@ function useNamesOf(
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,
   });
-  return found.data?.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])) ?? [];
+  return found.data?.flatMap(({ id, name, noun = of }) => (name ? [[id, { name, noun }] as const] : [])) ?? [];
 }

@@ -4,11 +4,11 @@ import { Changes } from '../../ui/changes';
 import { middle } from '../../ui/format';
 import { Copy, Text } from '../../ui/parts';
 import css from './audit.module.css';
-import { type Entry, useRequestChanges } from './data';
+import { type Entry, type Named, useRequestChanges } from './data';
 import { thingOf, type Told, verbOf } from './sentences';
 
 /** All entries of a line, and what they changed. */
-export function Details({ told, names }: { told: Told; names: ReadonlyMap<string, string> }) {
+export function Details({ told, names }: { told: Told; names: ReadonlyMap<string, Named> }) {
   return (
     <>
       {told.entries.toReversed().map((entry) => (
@@ -19,7 +19,7 @@ export function Details({ told, names }: { told: Told; names: ReadonlyMap<string
 }
 
 /** The thing of an entry, with a link where it has a page. */
-export function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string, string> }) {
+export function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string, Named> }) {
   const { w } = useParams({ from: '/o/$w' });
   const [first, ...others] = entry.resources;
   if (!first) {
@@ -38,11 +38,11 @@ export function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string
         params={{ w, deployment: first.uid }}
         title={first.uid}
       >
-        <Text>{middle(names.get(first.uid) ?? `deployment ${first.uid.slice(0, 8)}`, 40) + more}</Text>
+        <Text>{middle(names.get(first.uid)?.name ?? `deployment ${first.uid.slice(0, 8)}`, 40) + more}</Text>
       </Link>
     );
   }
-  const name = names.get(first.uid);
+  const name = names.get(first.uid)?.name;
   if (name === undefined) return <span title={first.uid}>{thingOf(first) + more}</span>;
   const shown = <Text>{middle(name, 40) + more}</Text>;
   return first.type === 'dataset' ? (
@@ -58,7 +58,7 @@ export function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string
 
 interface DetailProps {
   readonly entry: Entry;
-  readonly names: ReadonlyMap<string, string>;
+  readonly names: ReadonlyMap<string, Named>;
   readonly isOne: boolean;
 }
 

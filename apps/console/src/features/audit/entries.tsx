@@ -5,11 +5,12 @@ import { middle } from '../../ui/format';
 import { Text, Time } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import css from './audit.module.css';
+import type { Named } from './data';
 import { What } from './details';
 import { isKey, spoken, type Told, verbOf, who } from './sentences';
 
 /** The columns of the audit log; `names` are those of things, by their ids. */
-export function useColumns(names: ReadonlyMap<string, string>): readonly Column<Told>[] {
+export function useColumns(names: ReadonlyMap<string, Named>): readonly Column<Told>[] {
   const { search } = useAddress();
   return [
     { title: 'When', cell: ({ first }) => <Time at={new Date(first.time).toISOString()} /> },
@@ -57,7 +58,7 @@ function Cut({ children }: { children: string | null | undefined }) {
 }
 
 /** The sentence about an entry: person, action, thing and reason. */
-function Sentence({ told: { first, entries, isSignIn }, names }: { told: Told; names: ReadonlyMap<string, string> }) {
+function Sentence({ told: { first, entries, isSignIn }, names }: { told: Told; names: ReadonlyMap<string, Named> }) {
   const { user } = first.actor;
   const { reason } = first.unmapped.original_audit_log.enrichments;
   const refused = first.http_response.code !== null;

@@ -13,7 +13,7 @@ import { Button, Copy, Page, Problem, Skeleton, useTitle } from '../../ui/parts'
 import { save } from '../../ui/save';
 import { SavedViews } from '../../ui/views/saved-views';
 import css from './audit.module.css';
-import { exported, FILTERS, SINCE, useChoices, useNames, useEntries } from './data';
+import { exported, FILTERS, type Named, SINCE, useChoices, useNames, useEntries } from './data';
 import { Details } from './details';
 import { useColumns } from './entries';
 import { folded, isKey, spoken, thingOf, who } from './sentences';
@@ -94,7 +94,9 @@ export function AuditPage() {
           options={chosen(
             'Anything',
             search.resource_id,
-            choices?.resources.map(({ id, type }) => [id, names.get(id) ?? thingOf({ uid: id, type })] as const) ?? [],
+            choices?.resources.map(
+              ({ id, type }) => [id, choiceOf(names.get(id)) ?? thingOf({ uid: id, type })] as const,
+            ) ?? [],
           )}
         />
         <Pick
@@ -151,6 +153,11 @@ function Verify() {
 /** Choices of a filter; what the address asks for is among them. */
 function chosen(any: string, now: string | undefined, choices: readonly (readonly [string, string])[]) {
   return { '': any, ...(now && { [now]: now }), ...Object.fromEntries(choices) };
+}
+
+/** A deployment and its project have one name. */
+function choiceOf(named: Named | undefined): string | undefined {
+  return named && `${named.name}, ${named.noun}`;
 }
 
 function personOf({ id, name }: Schemas['AuditActor']): [string, string][] {
