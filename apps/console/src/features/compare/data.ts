@@ -78,16 +78,16 @@ export function useComparison(asked: Asked) {
   });
 }
 
-/** Where candidates got worse or better, `isMeasured` also in what runs took; asked again when the statistics change. */
+/** Where candidates got worse or better, on all scores or on one, or also in what runs took; asked again when the statistics change. */
 export function useSlices(
   { dataset, experiments, baseline }: Asked,
   comparison: Comparison | undefined,
-  isMeasured: boolean,
   isWanted: boolean,
+  { key, isMeasured = false }: { readonly key?: string; readonly isMeasured?: boolean } = {},
 ) {
   const { w } = usePlace();
   return useQuery({
-    queryKey: ['slices', w, dataset, experiments.join(), baseline, isMeasured, comparison && stampOf(comparison)],
+    queryKey: ['slices', w, dataset, experiments.join(), baseline, key, isMeasured, comparison && stampOf(comparison)],
     queryFn: ({ signal }) =>
       answered(
         api.GET('/api/v1/datasets/{dataset_id}/compare/slices', {
@@ -96,6 +96,7 @@ export function useSlices(
             query: {
               experiments: experiments.join(','),
               ...(baseline !== undefined && { baseline }),
+              ...(key !== undefined && { key }),
               ...(isMeasured && { measures: ['latency', 'tokens', 'cost'] }),
               limit: 100,
             } as never,

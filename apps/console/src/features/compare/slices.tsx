@@ -10,8 +10,8 @@ type Slice = Slices['slices'][number];
 
 interface WorseProps extends ChosenProps {
   readonly slices: Slices | undefined;
-  /** The score that is looked at: a slice that lost on it comes first. */
-  readonly focus: string | undefined;
+  /** Slices by the score in focus alone, which are corrected for fewer tests: one that lost there comes first. */
+  readonly focused: Slices | undefined;
   readonly onAll: () => void;
 }
 
@@ -23,9 +23,10 @@ interface ChosenProps {
 }
 
 /** The slice that lost most, which filters the rows, and a way to the others. */
-export function Worse({ slices, comparison, focus, chosen, onChoose, onAll }: WorseProps) {
-  const lost = slices?.slices.filter(({ verdict }) => verdict === 'worse') ?? [];
-  const first = lost.find(({ key }) => key === focus) ?? lost[0];
+export function Worse({ slices, focused, comparison, chosen, onChoose, onAll }: WorseProps) {
+  const [inFocus, lost] = [focused, slices].map((of) => of?.slices.filter(({ verdict }) => verdict === 'worse') ?? []);
+  const first = inFocus![0] ?? (focused && lost![0]);
+  const others = lost!.filter((one) => !first || nameOf(one) !== nameOf(first));
   // The place is kept while slices are compared, so that the rows do not move.
   if (!first) return <span className={css.worst} />;
   const isOne = comparison.experiments.length === 2;
@@ -43,7 +44,7 @@ export function Worse({ slices, comparison, focus, chosen, onChoose, onAll }: Wo
         <Text>{`${first.value}: ${sliceChange(first)}`}</Text>
       </Button>
       <Button kind="quiet" data-opens="slices" onClick={onAll}>
-        {lost.length > 1 ? `${whole(lost.length - 1)} more` : 'All slices'}
+        {others.length > 0 ? `${whole(others.length)} more` : 'All slices'}
       </Button>
     </span>
   );

@@ -137,7 +137,9 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
     () => ({ dataset, experiments, baseline, rows, q, sort, slice, comments: focus?.key }),
     [dataset, experiments, baseline, rows, q, sort, slice, focus?.key],
   );
-  const slices = useSlices(asked, data, search.slices === 'measured', own !== undefined && candidate !== undefined);
+  const isCompared = own !== undefined && candidate !== undefined;
+  const slices = useSlices(asked, data, isCompared, { isMeasured: search.slices === 'measured' });
+  const focused = useSlices(asked, data, isCompared && focus !== undefined, { key: focus?.key });
   const ofSlice = (chosen: string | undefined) => set({ slice: chosen, row: undefined });
   const worst = useWorstRows(asked);
   const reported = async (comparison: Comparison) => {
@@ -263,7 +265,7 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
                 <Worse
                   slices={slices.data}
                   comparison={data}
-                  focus={focus?.key}
+                  focused={focused.data}
                   chosen={slice}
                   onChoose={ofSlice}
                   onAll={() => set({ panel: 'slices', row: undefined })}
