@@ -11,7 +11,7 @@ interface IntervalProps {
   readonly label: string;
 }
 
-const WIDTH = 100;
+const WIDTH = 120;
 const HEIGHT = 20;
 
 /** A difference as a dot with its interval on an axis with 0 in its middle; hollow when it is not clear. */

@@ -47,8 +47,8 @@ export function Tools(props: ToolsProps) {
     );
   }
   const orders = {
-    '': 'the largest regression first',
-    improvement: 'the largest improvement first',
+    '': 'largest regression first',
+    improvement: 'largest improvement first',
     ...(focus && { [`difference:${candidate.id}:${focus.key}`]: `${candidate.name}: worst on ${focus.key} first` }),
     [`latency:${candidate.id}`]: `${candidate.name}: slowest first`,
     row: 'as they were uploaded',
@@ -74,7 +74,7 @@ export function Tools(props: ToolsProps) {
       <Select
         label="Outputs"
         value={wholeTexts ? 'whole' : ''}
-        options={{ '': 'from their first difference', whole: 'from their beginning' }}
+        options={{ '': 'from their difference', whole: 'from their beginning' }}
         onChange={(texts) => onChange({ texts: texts || undefined })}
       />
       {worst}
