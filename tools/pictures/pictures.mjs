@@ -43,15 +43,26 @@ async function pictures(signIn, made, chosen) {
   const compared = `/o/-/datasets/${dataset}/compare?selectedSessions=`;
   const app = `/o/-/host/deployments/${deployment}`;
   const scenes = {
-    compare: { path: compared + all },
-    row: { path: `${compared}${baseline},${prompt}`, then: (page) => page.keyboard.press('n') },
+    compare: { path: compared + all, then: hasRows },
+    row: {
+      path: `${compared}${baseline},${prompt}`,
+      then: async (page) => {
+        await hasRows(page);
+        await page.keyboard.press('n');
+        await page.getByRole('complementary', { name: 'Row' }).getByText('Output').first().waitFor();
+      },
+    },
     trace: { path: `/o/-/projects/p/${project}?status=error`, then: openTrace },
     deployment: { path: app, height: 800 },
     bisect: { path: `${app}?tab=revisions&good=v1&bad=v3`, height: 640 },
     'roll-back': {
       path: `${app}?tab=revisions`,
       height: 760,
-      then: (page) => page.getByRole('button', { name: 'Roll back …' }).first().click(),
+      then: async (page) => {
+        await page.getByRole('button', { name: 'Roll back to v1' }).click();
+        await page.getByText('Makes a revision').waitFor();
+        await page.getByLabel('Reason').fill('customers read the wrong policy');
+      },
     },
     audit: { path: '/o/-/audit', height: 800 },
   };
@@ -65,6 +76,12 @@ async function pictures(signIn, made, chosen) {
     await shot(page, join(OUTPUT, `${name}.webp`));
     await page.context().close();
   }
+}
+
+/** Resolves when a comparison shows rows, and where it got worse. */
+async function hasRows(page) {
+  await page.getByRole('button', { name: /^Open row 1:/ }).waitFor();
+  await page.getByRole('button', { name: /Worse in/ }).waitFor();
 }
 
 /** Opens the first trace of a list, at its last step. */
