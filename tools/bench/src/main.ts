@@ -111,11 +111,11 @@ async function measure(folder: string, groups: readonly string[], report: Report
 function table(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => {
     const { name, value, unit, goal, detail } = figure;
-    const kept = met(figure);
+    const measured = `${shown(value)} ${unit}`.trim();
     const aim = goal && ('atLeast' in goal ? `≥ ${goal.atLeast} ${unit}` : `≤ ${goal.atMost} ${unit}`);
-    return `| ${name} | ${aim ?? ''} | ${shown(value)} ${unit} | ${kept === undefined ? '' : kept ? 'yes' : '**no**'} | ${detail} |`;
+    return `| ${name} | ${aim ?? ''} | ${met(figure) === false ? `**${measured}**` : measured} | ${detail} |`;
   });
-  return ['| figure | goal | measured | kept | behind it |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+  return ['| figure | goal | measured | behind it |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
 async function main(): Promise<void> {

@@ -19,7 +19,7 @@ const SHORT_MS = 100;
 /** The files of the list below a heading. */
 function listBelow(heading: string): string[] {
   const section = page.split(`\n### ${heading}\n`)[1]!.split(/\n#{2,3} /, 1)[0]!;
-  return [...section.matchAll(/^- `([^`]+)`: /gm)].map(([, file]) => file!);
+  return [...section.matchAll(/`([^`]+\.ts)`/g)].map(([, file]) => file!);
 }
 
 describe('docs/explained/architecture.md', () => {
