@@ -62,7 +62,7 @@ async function count(server: BenchServer, double: EventStoreDouble): Promise<Fig
     figure('new listener', listener, WRITES, 3),
     figure('step of a rollout', rollout, rollout.events, 1),
     {
-      name: 'reads of EventStoreDB (the double), of any stream and of the log, for each PATCH with a revision and its rollout',
+      name: 'reads of EventStoreDB, of any stream and of the log, for each PATCH with a revision and its rollout',
       value: revision.reads / REVISIONS,
       unit: '',
       goal: { atMost: 0 },
@@ -73,7 +73,7 @@ async function count(server: BenchServer, double: EventStoreDouble): Promise<Fig
 
 function figure(write: string, { appends, reads }: Totals, writes: number, atMost: number): Figure {
   return {
-    name: `calls of EventStoreDB (the double) for each ${write}`,
+    name: `calls of EventStoreDB for each ${write}`,
     value: (appends + reads) / writes,
     unit: '',
     goal: { atMost },
@@ -124,7 +124,7 @@ async function countBeside(server: BenchServer, double?: EventStoreDouble): Prom
     const after = { asked: await settled(), ...(await metrics()) };
     const each = (from: number, to: number) => shown((to - from) / (writers * writes));
     const [asked, was] = [after.asked, before.asked];
-    const store = double ? 'EventStoreDB (the double)' : 'PostgreSQL';
+    const store = double ? 'EventStoreDB' : 'PostgreSQL';
     const calls =
       asked && was
         ? `${each(was.append, asked.append)} appends in ${each(was.batches, asked.batches)} calls of batches, ${each(was.read, asked.read)} reads`
