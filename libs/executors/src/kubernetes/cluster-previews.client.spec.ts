@@ -126,7 +126,7 @@ interface Pod {
 it('requests reach it through the cluster, as a key with the scope to call it may', async () => {
   const id = await deployed();
   const rid = await held(id);
-  const path = (await answers(id))!;
+  const path = await answers(id);
   let seen: { service: string; path: string; headers: NodeJS.Dict<string | string[]> } | undefined;
   cluster.program = (called, at, { headers }) => {
     seen = { service: called, path: at, headers };
@@ -221,7 +221,7 @@ it.each<[string, (id: string, rid: string) => Promise<unknown>]>([
 ])('%s ends it', async (_, end) => {
   const id = await deployed();
   const rid = await held(id);
-  const path = (await answers(id))!;
+  const path = await answers(id);
   await end(id, rid);
   await gone(rid);
   expect((await ask(`${path}/`)).statusCode).toBe(404);
@@ -230,7 +230,7 @@ it.each<[string, (id: string, rid: string) => Promise<unknown>]>([
 it('its promotion ends it, and puts it in the place of the live one', async () => {
   const id = await deployed();
   const rid = await held(id);
-  const path = (await answers(id))!;
+  const path = await answers(id);
   await service.append(id, [{ type: 'RevisionReleased', data: { revision_id: rid, by: 'override' } }]);
   await service.reached(id, rid, 'DEPLOYED');
   expect((await ask(`${path}/`)).statusCode).toBe(404);
@@ -242,7 +242,7 @@ it('its promotion ends it, and puts it in the place of the live one', async () =
 it('it does not run while its deployment is stopped', async () => {
   const id = await deployed();
   const rid = await held(id);
-  const path = (await answers(id))!;
+  const path = await answers(id);
   await service.append(id, [{ type: 'DeploymentStopRequested', data: {} }]);
   await gone(rid);
   expect((await ask(`${path}/`)).statusCode).toBe(503);
@@ -253,7 +253,7 @@ it('it does not run while its deployment is stopped', async () => {
 it('after a restart it goes on, and what is to end or was never known of is removed by its label', async () => {
   const [id, other] = [await deployed(), await deployed()];
   const [rid, late] = [await held(id), await held(other)];
-  const path = (await answers(id))!;
+  const path = await answers(id);
   await answers(other);
   const { uid } = cluster.find('Deployment', `fairlead-${rid}`)!.metadata;
   await service.stop();
@@ -278,7 +278,7 @@ it('after a restart it goes on, and what is to end or was never known of is remo
 it('a cluster that is gone for a while neither keeps it from ending nor from being answered with an error', async () => {
   const id = await deployed();
   const rid = await held(id);
-  const path = (await answers(id))!;
+  const path = await answers(id);
   cluster.failing = 503;
   const answer = await ask(`${path}/`);
   expect([answer.statusCode, answer.payload]).toEqual([503, expect.stringContaining('The deployment does not answer')]);

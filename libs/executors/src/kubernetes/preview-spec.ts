@@ -12,7 +12,7 @@ const NEEDS_SECRETS =
  */
 export function previewSpec({ revision, preview }: PreviewAssignment): PreviewAssignment['revision'] {
   const { resource_spec, secret_references } = revision;
-  const { volumes, init_containers, sidecars } = (resource_spec ?? {}) as Readonly<Record<string, unknown>>;
+  const { volumes, init_containers, sidecars } = resource_spec ?? {};
   if (!preview.secrets && usesSecrets([volumes, init_containers, sidecars])) throw new StepFailed(NEEDS_SECRETS);
   const own = Array.isArray(volumes) && { volumes: volumes.map(withoutData) };
   return {
