@@ -337,3 +337,39 @@ it('publishes the keys that the log is sealed with', async () => {
   expect(json.keys).toEqual([expect.objectContaining({ kid: seal!.key_id, kty: 'OKP', crv: 'Ed25519' })]);
   expect(JSON.stringify(json)).not.toContain('"d"');
 });
+
+describe('GET /v1/audit/export', () => {
+  const exported = (as: string) => app.inject({ method: 'GET', url: '/v1/audit/export', headers: { 'x-api-key': as } });
+
+  it('has the events of the workspace alone, for its admins', async () => {
+    await send('POST', '/v2/things/t1/ThingCreated');
+    await send('POST', '/v2/things/t2/ThingRemoved', 'stranger');
+    const [own, others] = [await exported('admin'), await exported('stranger')];
+    expect(own.headers['content-disposition']).toBe(`attachment; filename="workspace-${TENANT}.jsonl"`);
+    const lines = (text: string) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    for (const [{ payload }, tenant, other] of [
+      [own, TENANT, OTHER],
+      [others, OTHER, TENANT],
+    ] as const) {
+      const all = lines(payload);
+      const events = all.filter(({ stream }) => stream !== undefined);
+      expect(all[0]).toMatchObject({ workspace: tenant, position: String(await store.head()) });
+      expect(all.at(-1).head).toMatchObject({ workspace: tenant, events: events.length, deleted_streams: 0 });
+      expect(new Set(events.map(({ metadata }) => metadata.tenant))).toEqual(new Set([tenant]));
+      expect(payload).not.toContain(other);
+    }
+    expect((await exported('reader')).statusCode).toBe(403);
+    expect((await exported('nobody')).statusCode).toBe(401);
+  });
+
+  it('is made once at a time for a workspace, and again after it has ended', async () => {
+    const both = await Promise.all([exported('admin'), exported('admin'), exported('stranger')]);
+    expect(both.map(({ statusCode }) => statusCode).sort()).toEqual([200, 200, 429]);
+    expect(both.find(({ statusCode }) => statusCode === 429)!.headers['retry-after']).toBe('30');
+    expect((await exported('admin')).statusCode).toBe(200);
+  });
+});

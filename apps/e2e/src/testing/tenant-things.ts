@@ -236,6 +236,7 @@ export function details(
   return {
     'POST /api/v1/datasets': { body: { name: `${name} dataset` } },
     'PATCH /api/v1/datasets/:dataset_id': { body: { description: 'taken over' } },
+    'POST /api/v1/datasets/:dataset_id/copy': { body: { name: `${name} copy` } },
     'PUT /api/v1/datasets/:dataset_id/baseline': { body: { experiment_id: session_id } },
     'PUT /api/v1/datasets/:dataset_id/tags': { body: { tag: 'taken-over', as_of: 'latest' } },
     'PUT /api/v1/datasets/:dataset_id/splits': { body: { split_name: 'taken over', examples: [own_example_id] } },

@@ -225,13 +225,14 @@ it('finds a history that was rewritten and signed with a planted key', async () 
   }
 });
 
-describe('an export of a history that was rewritten', () => {
+describe('an export of what was rewritten', () => {
   const verify = async (...args: string[]) => {
     const { code, out, err } = await command(CLI, ['audit', 'verify', ...args, '--keys', join(folder, 'keys.json')]);
     return { code, out, err };
   };
   const seals = () => join(folder, 'seals.jsonl');
-  /** As the service exports it, with whatever log it has. */
+  const workspaceOf = (file: string) => `${file}.workspace`;
+  /** As the service exports it and the whole workspace, with whatever log it has. */
   async function exported(name: string): Promise<string> {
     const service = await startStandalone(
       readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
@@ -244,6 +245,9 @@ describe('an export of a history that was rewritten', () => {
       expect(answer.status).toBe(200);
       const file = join(folder, name);
       writeFileSync(file, await answer.text());
+      const whole = await fetch(`${service.url}/v1/audit/export`, { headers: { 'x-api-key': KEY } });
+      expect(whole.status).toBe(200);
+      writeFileSync(workspaceOf(file), await whole.text());
       return file;
     } finally {
       await service.stop();
@@ -274,6 +278,14 @@ describe('an export of a history that was rewritten', () => {
       err: expect.stringMatching(/Seal \d is not the one that was kept: the log was rewritten and sealed again/),
     });
     expect(await verify(after, '--head', before)).toMatchObject({ code: 1 });
+    expect(await verify(workspaceOf(after), '--seal', seals())).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/Seal \d is not the one that was kept/),
+    });
+    expect(await verify(workspaceOf(after), '--head', workspaceOf(before))).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/it is not the workspace that the head was kept of/),
+    });
   });
 
   it('is refused when the seals stayed as they were', async () => {
@@ -287,7 +299,24 @@ describe('an export of a history that was rewritten', () => {
         code: 1,
         err: expect.stringMatching(/Version 1 is not what seal 1 sealed/),
       });
+      expect(await verify(workspaceOf(after), ...kept)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/the events before it are not what seal 1 sealed/),
+      });
     }
+  });
+
+  it('is not taken for whole when a stream was removed from the database', async () => {
+    const before = await exported('before.jsonl');
+    const [removed] = written.filter(({ type }) => type === 'DeploymentCreated').slice(-1);
+    await write(written.filter(({ stream }) => stream !== removed!.stream));
+    const after = workspaceOf(await exported('after.jsonl'));
+    expect(readFileSync(after, 'utf8')).not.toContain(`"stream":"${removed!.stream}"`);
+    expect(await verify(after, '--seal', seals())).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/No verdict on \d+ of \d+ events/),
+    });
+    expect(await verify(after, '--head', workspaceOf(before))).toMatchObject({ code: 1 });
   });
 
   it('gets no verdict where nothing that was kept vouches for it', async () => {
