@@ -262,6 +262,7 @@ async function specials(
     'GET /api/v1/runs/:run_id/attachment': [{ ids: { run_id: withAttachment }, search: attachment.search }],
     'DELETE /api/v1/runs/:run_id/share': [{ ids: { run_id: withAttachment } }],
     'DELETE /v2/runs/:run_id/share': [{ ids: { run_id: withAttachment }, body: { session_id: itsSession } }],
+    'GET /v1/webhooks/:webhook_id': [{}, { search: '?include_secrets=true' }],
     'POST /v1/integrations/:integration_id/webhook': [{ body: push, headers: fromGitLab }],
     'GET /v1/integrations/:integration_id/deliveries/:delivery_id': delivered,
     'POST /v1/integrations/:integration_id/deliveries/:delivery_id/retry': delivered,
@@ -290,7 +291,9 @@ async function specials(
       { search: `${both}&slice=inputs.a%3Db` },
     ],
     'GET /api/v1/datasets/:dataset_id/compare/report': [{ search: both }],
-    'GET /api/v1/datasets/:dataset_id/compare/slices': [{ search: both }, { search: `${both}&by=inputs.topic` }],
+    'GET /api/v1/datasets/:dataset_id/compare/slices': [
+      ...[{ search: both }, { search: `${both}&by=inputs.topic` }, { search: `${both}&measures=cost&measures=tokens` }],
+    ],
     'GET /api/v1/datasets/:dataset_id/trend': [{ search: '?key=correct' }, { search: '?measure=tokens' }],
     'GET /api/v1/revisions/scores': [{ search: `?revision_ids=${EVALUATED}` }],
     'GET /api/v1/revisions/trend': [{ search: `?revision_ids=${EVALUATED}&dataset_id=${dataset_id}&key=correct` }],
