@@ -138,7 +138,9 @@ async function prepared(): Promise<Changed[]> {
     one('session', '/api/v1/sessions/{session_id}', session_id!, { values: dataset }),
     one('monitor', '/v1/monitors/{monitor_id}', ids.monitor_id!),
     one('view', '/v1/views/{view_id}', ids.view_id!, { values: { parameters: { status: 'error' } } }),
-    one('webhook', '/v1/webhooks/{webhook_id}', ids.webhook_id!),
+    one('webhook', '/v1/webhooks/{webhook_id}', ids.webhook_id!, {
+      read: `/v1/webhooks/${ids.webhook_id}?include_secrets=true`,
+    }),
   ];
 }
 
