@@ -2,6 +2,7 @@ import type { Schemas } from '../../api/client';
 import { printLossless } from '../../api/lossless';
 import { List } from '../../ui/list';
 import { Text } from '../../ui/parts';
+import { flatText } from '../../ui/values/readable';
 import css from './experiments.module.css';
 
 const MOST_CHARACTERS = 400;
@@ -25,17 +26,22 @@ export function ExampleList({
   );
 }
 
-/** The beginning of JSON, on one line. */
+/** The beginning of inputs or outputs as text, as a comparison shows them. */
 export function Preview({ of }: { of: unknown }) {
+  return <Text>{flatText(beginning(of)).slice(0, MOST_CHARACTERS)}</Text>;
+}
+
+/** The beginning of JSON, on one line. */
+export function JsonPreview({ of }: { of: unknown }) {
   return (
     <span className={css.code}>
-      <Text>{preview(of)}</Text>
+      <Text>{beginning(of).slice(0, MOST_CHARACTERS)}</Text>
     </span>
   );
 }
 
-function preview(value: unknown): string {
+function beginning(value: unknown): string {
   return printLossless(value ?? null, 0)
     .replaceAll(/\s+/g, ' ')
-    .slice(0, MOST_CHARACTERS);
+    .slice(0, 2 * MOST_CHARACTERS);
 }

@@ -13,7 +13,7 @@ import { List, Nothing, Pager } from '../../../ui/list';
 import { Button, Problem, Skeleton, Text, Time } from '../../../ui/parts';
 import { save } from '../../../ui/save';
 import { SavedViews } from '../../../ui/views/saved-views';
-import { Preview } from '../examples';
+import { JsonPreview, Preview } from '../examples';
 import css from '../experiments.module.css';
 import {
   type Example,
@@ -223,7 +223,7 @@ function useColumns({ dataset, isTicked, onTick, onEdit }: ColumnsOf): Column<Ex
       title: 'Splits',
       cell: ({ metadata }) => <Text>{splitsOf(metadata).join(', ')}</Text>,
     },
-    { title: 'Metadata', kind: 'wide', hidden: true, cell: ({ metadata }) => <Preview of={metadata} /> },
+    { title: 'Metadata', kind: 'wide', hidden: true, cell: ({ metadata }) => <JsonPreview of={metadata} /> },
     { title: 'Made', kind: 'number', hidden: true, cell: ({ created_at: at }) => <Time at={at} /> },
     { title: 'Changed', kind: 'number', cell: ({ modified_at: at }) => <Time at={at} /> },
     ...(onEdit
