@@ -5,7 +5,7 @@ import { answered, api, type Comparison, type Schemas } from '../../api/client';
 import { ErrorPage } from '../../ui/error-page';
 import { duration, figure } from '../../ui/format';
 import { MarkdownSwitch } from '../../ui/markdown/markdown-text';
-import { LongText, Named, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { Button, LongText, Named, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
 import {
   type ComparedRow,
@@ -23,6 +23,8 @@ import { Values } from '../../ui/values/values';
 
 const FROM = '/o/$w/datasets/$dataset/e/$example';
 const MOST_EXPERIMENTS = 20;
+/** Outputs that are read at once; each is a request. */
+const MOST_OUTPUTS = 8;
 
 /** One example, and what became of it in the experiments of the address, or in the newest ones of its dataset. */
 export function ExamplePage() {
@@ -126,6 +128,7 @@ function Results({ dataset, example, experiments, baseline }: ResultsProps) {
               base={row.cells[0]}
               keys={found.data.keys}
               isBase={at === 0}
+              isRead={at < MOST_OUTPUTS}
               of={runs.data?.experiments.find(({ experiment }) => experiment === id)}
             />
           </li>
@@ -140,14 +143,17 @@ interface ResultProps {
   readonly base: ComparedRow['cells'][number] | undefined;
   readonly keys: Comparison['keys'];
   readonly isBase: boolean;
+  /** The output is read at once, and on request otherwise. */
+  readonly isRead: boolean;
   /** The runs of the row; undefined until they are there. */
   readonly of: RowRuns['experiments'][number] | undefined;
 }
 
-function Result({ cell, base, keys, isBase, of }: ResultProps) {
+function Result({ cell, base, keys, isBase, isRead, of }: ResultProps) {
   const [place, setPlace] = useState(0);
   const run = of?.runs[place];
-  const outputs = useRun(run?.run_id);
+  const [isOpen, setOpen] = useState(isRead);
+  const outputs = useRun(isOpen ? run?.run_id : undefined);
   if (!cell) return <p className={css.faint}>no such row</p>;
   const told = new Set(run?.feedback.map(({ key }) => key));
   return (
@@ -173,7 +179,8 @@ function Result({ cell, base, keys, isBase, of }: ResultProps) {
         <Repetitions runs={of.runs} count={of.run_count} keys={keys} shown={place} onShow={setPlace} />
       )}
       {run && <Feedback given={run.feedback} keys={keys} before={isBase ? undefined : base?.scores} />}
-      {run && outputs.isPending && <Skeleton rows={2} />}
+      {run && !isOpen && <Button onClick={() => setOpen(true)}>Show the output</Button>}
+      {run && isOpen && outputs.isPending && <Skeleton rows={2} />}
       {outputs.error && <Problem error={outputs.error} />}
       {outputs.data?.error != null ? (
         <div className={css.failure}>

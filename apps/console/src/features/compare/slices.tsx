@@ -12,7 +12,6 @@ interface WorseProps extends ChosenProps {
   readonly slices: Slices | undefined;
   /** Slices by the score in focus alone, which are corrected for fewer tests: one that lost there comes first. */
   readonly focused: Slices | undefined;
-  readonly onAll: () => void;
 }
 
 interface ChosenProps {
@@ -22,11 +21,10 @@ interface ChosenProps {
   readonly onChoose: (slice: string | undefined) => void;
 }
 
-/** The slice that lost most, which filters the rows, and a way to the others. */
-export function Worse({ slices, focused, comparison, chosen, onChoose, onAll }: WorseProps) {
-  const [inFocus, lost] = [focused, slices].map((of) => of?.slices.filter(({ verdict }) => verdict === 'worse') ?? []);
-  const first = inFocus![0] ?? (focused && lost![0]);
-  const others = lost!.filter((one) => !first || nameOf(one) !== nameOf(first));
+/** The slice that lost most, which filters the rows. */
+export function Worse({ slices, focused, comparison, chosen, onChoose }: WorseProps) {
+  const [inFocus, inAll] = [focused, slices].map((of) => of?.slices.find(({ verdict }) => verdict === 'worse'));
+  const first = inFocus ?? inAll;
   // The place is kept while slices are compared, so that the rows do not move.
   if (!first) return <span className={css.worst} />;
   const isOne = comparison.experiments.length === 2;
@@ -42,9 +40,6 @@ export function Worse({ slices, focused, comparison, chosen, onChoose, onAll }: 
           <span aria-hidden="true">▼</span> Worse in
         </span>{' '}
         <Text>{`${first.value}: ${sliceChange(first)}`}</Text>
-      </Button>
-      <Button kind="quiet" data-opens="slices" onClick={onAll}>
-        {others.length > 0 ? `${whole(others.length)} more` : 'All slices'}
       </Button>
     </span>
   );

@@ -138,8 +138,11 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
     [dataset, experiments, baseline, rows, q, sort, slice, focus?.key],
   );
   const isCompared = own !== undefined && candidate !== undefined;
-  const slices = useSlices(asked, data, isCompared, { isMeasured: search.slices === 'measured' });
+  const isMeasured = search.slices === 'measured';
   const focused = useSlices(asked, data, isCompared && focus !== undefined, { key: focus?.key });
+  const isLost = focused.data?.slices.some(({ verdict }) => verdict === 'worse');
+  const isWanted = open === 'slices' || isMeasured || !focus || isLost === false;
+  const slices = useSlices(asked, data, isCompared && isWanted, { isMeasured });
   const ofSlice = (chosen: string | undefined) => set({ slice: chosen, row: undefined });
   const worst = useWorstRows(asked);
   const reported = async (comparison: Comparison) => {
@@ -268,7 +271,6 @@ export function CompareView({ dataset, experiments, crumb, dataset_name, note, o
                   focused={focused.data}
                   chosen={slice}
                   onChoose={ofSlice}
-                  onAll={() => set({ panel: 'slices', row: undefined })}
                 />
               )
             }
