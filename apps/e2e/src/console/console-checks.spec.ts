@@ -145,6 +145,23 @@ inBrowser('The console, with hostile text in every field and a canary as every s
     walk.complaints.length = 0;
   });
 
+  it('finds targets that are too small', async () => {
+    const visitor = await walk.open({ baseURL: wire.url });
+    await visitor.goto('/login');
+    await settled(visitor);
+    await visitor.evaluate(`{
+      const place = document.createElement('div');
+      document.querySelector('h1').before(place);
+      for (const name of ['one', 'two']) {
+        const small = place.appendChild(document.createElement('button'));
+        small.textContent = name;
+        Object.assign(small.style, { width: '12px', height: '12px', padding: 0, border: 0, font: '8px serif' });
+      }
+    }`);
+    expect((await walk.faults(visitor)).join()).toContain('target-size');
+    await visitor.context().close();
+  });
+
   it('tells of whatever the policy of its pages forbids', async () => {
     const visitor = await walk.open({ baseURL: wire.url });
     await visitor.goto('/login');
