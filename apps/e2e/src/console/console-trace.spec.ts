@@ -232,6 +232,7 @@ inBrowser('A trace in the console', () => {
     const [copy] = await installation.ask('GET', '/api/v1/datasets?name=copied');
     expect(copy).toMatchObject({ example_count: upload('uploaded').results.length + 1 });
     await page.goto(address(root!.id));
+    await appears(run().getByText('at track (tools.ts:12)'));
     await press('d');
     await dataset.selectOption('of our own');
     await dialog.getByLabel('Reference output').fill('{"answer": 12345678901234567890}');

@@ -81,8 +81,8 @@ async function* eventsUpTo(store: EventStore, end: bigint): AsyncGenerator<Recor
 
 /** Collects the proofs of seals, and tells which seals end before an event. */
 class CoveringSeals {
-  private readonly placed: readonly PlacedSeal[];
-  private next = 0;
+  /** Seals that do not end before the events so far. */
+  private readonly placed: PlacedSeal[];
   private hasOwn = false;
   /** Seals without a place before the first event of the workspace: they may be of the time after it. */
   private unplaced: LogSeal[] = [];
@@ -98,11 +98,12 @@ class CoveringSeals {
   }
 
   *before({ position, time }: Recorded, isOwn: boolean): Generator<LogSeal & { proof?: TreeProof }> {
-    for (let one = this.placed[this.next]; one && (one.start === undefined || one.end < position);) {
+    for (let one = this.placed[0]; one && (one.start === undefined || one.end < position);) {
       if (this.hasOwn) yield sealed(one);
       else if (one.start === undefined) this.unplaced.push(one.seal);
       else this.unplaced = [];
-      one = this.placed[++this.next];
+      this.placed.shift();
+      one = this.placed[0];
     }
     if (!isOwn) return;
     const day = time.slice(0, 10);
@@ -114,16 +115,15 @@ class CoveringSeals {
   /** Adds an event to the trees that it is in: to the first as an own one, to those that overlap with it as another's. */
   add(event: Recorded, isOwn: boolean): void {
     let leaf: string | undefined;
-    for (let at = this.next; ; at++) {
-      const one = this.placed[at];
-      if (one?.start === undefined || one.start >= event.position) return;
-      if (isOwn && at === this.next) one.tree.addOwn();
+    for (const [at, one] of this.placed.entries()) {
+      if (one.start === undefined || one.start >= event.position) return;
+      if (isOwn && at === 0) one.tree.addOwn();
       else one.tree.addOther((leaf ??= leafOf(event)));
     }
   }
 
   *rest(): Generator<LogSeal & { proof?: TreeProof }> {
-    if (this.hasOwn) for (const one of this.placed.slice(this.next)) yield sealed(one);
+    if (this.hasOwn) for (const one of this.placed) yield sealed(one);
   }
 }
 
