@@ -20,6 +20,7 @@ var behaviours = map[string]string{
 	"creating": "stays in ContainerCreating",
 	"root":     "runs as root unless the pod names another user",
 	"undying":  "runs, and does not end when its pod is deleted",
+	"here":     "runs, and has the address of this machine",
 }
 
 // images knows how containers behave: as a test has said of their image, or else as the last part of the image's name

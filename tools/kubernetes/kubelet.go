@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net"
 	"slices"
 	"time"
 
@@ -154,7 +155,11 @@ func (k *kubelet) play(pod *v1.Pod) error {
 	if status.StartTime == nil {
 		status.StartTime = &metav1.Time{Time: time.Now()}
 	}
-	status.HostIP, status.PodIP, status.PodIPs = "127.0.0.1", p.address, []v1.PodIP{{IP: p.address}}
+	address := p.address
+	if slices.ContainsFunc(pod.Spec.Containers, func(c v1.Container) bool { return k.images.behaviour(c.Image) == "here" }) {
+		address = ownAddress()
+	}
+	status.HostIP, status.PodIP, status.PodIPs = "127.0.0.1", address, []v1.PodIP{{IP: address}}
 	mounted := k.mounts(pod, p)
 	initialized := mounted
 	status.InitContainerStatuses, status.ContainerStatuses = nil, nil
@@ -184,6 +189,17 @@ func (k *kubelet) play(pod *v1.Pod) error {
 	pod.Status = *status
 	_, err := pods.UpdateStatus(context.Background(), pod, metav1.UpdateOptions{})
 	return err
+}
+
+// ownAddress is an address of this machine that is not loopback, to which the API server passes on no request.
+func ownAddress() string {
+	addresses, _ := net.InterfaceAddrs()
+	for _, address := range addresses {
+		if own, ok := address.(*net.IPNet); ok && own.IP.IsGlobalUnicast() && own.IP.To4() != nil {
+			return own.IP.String()
+		}
+	}
+	return ""
 }
 
 // container is the status of one container; may says whether it is its turn, once that it shall end by itself.

@@ -144,11 +144,12 @@ export class ClusterClient {
     try {
       const { url, options } = await this.server();
       if ((await this.connection()).getCurrentCluster()?.proxyUrl) throw new StepFailed(NO_PROXY);
-      const { headers, ...secure } = options;
+      const { headers, ...rest } = options;
+      const secure = rest as ConnectionOptions;
       const isPlain = url.protocol === 'http:';
       const at = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || (isPlain ? 80 : 443)) };
-      const servername = isIP(at.host) ? '' : at.host;
-      const socket = isPlain ? overTcp(at) : overTls({ servername, ...(secure as ConnectionOptions), ...at });
+      const servername = secure.servername ?? (isIP(at.host) ? '' : at.host);
+      const socket = isPlain ? overTcp(at) : overTls({ ...secure, ...at, servername });
       const opened = once(socket, isPlain ? 'connect' : 'secureConnect', { signal: limit.signal });
       await opened.catch((error: unknown) => {
         socket.destroy();

@@ -106,14 +106,17 @@ export class TestNamespace {
     return (await this.list('v1/pods')) as V1Pod[];
   }
 
-  /** Requests of a service account to the API server so far: `apps deployments patch 200`, each once, sorted. */
+  /** Requests of a service account to the API server so far: `core services/proxy get 200`, each once, sorted. */
   asked(account: string): string[] {
     const lines = readFileSync(this.plane.audit, 'utf8').split('\n').filter(Boolean);
     const events = lines.map((line): Json => JSON.parse(line));
     const own = events.filter(({ user }) => user.username === `system:serviceaccount:${this.name}:${account}`);
-    const asked = own.flatMap(({ verb, objectRef, responseStatus }) =>
-      objectRef ? [`${objectRef.apiGroup ?? 'core'} ${objectRef.resource} ${verb} ${responseStatus.code}`] : [],
-    );
+    const asked = own.flatMap(({ verb, objectRef, responseStatus }) => {
+      if (!objectRef) return [];
+      const { apiGroup = 'core', resource, subresource } = objectRef;
+      const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+      return [`${apiGroup} ${what} ${verb} ${responseStatus.code}`];
+    });
     return [...new Set(asked)].sort();
   }
 
