@@ -112,7 +112,13 @@ describe('a rollout', () => {
     });
     const { pool } = service.database;
     await until(async () => (await pool.query('select from gated_deployments')).rowCount === 1);
-    await service.stop();
+    await until(async () => (await pool.query('select from rollout_duties')).rowCount === 0);
+    // A process of an earlier version works on the deployment while this one hears of the revision.
+    await pool.query(
+      `insert into rollout_duties (deployment_id, tenant_id, noted, holder, leased_until)
+       values ($1, $2, 1, gen_random_uuid(), now() + interval '1 hour')`,
+      [id, TENANT],
+    );
     const revision_id = uuid();
     const spec = { deployment_id: id, resource_spec: null, secrets: [], secret_references: null, ...image };
     const events: NewEvent[] = [
@@ -123,13 +129,11 @@ describe('a rollout', () => {
       },
     ];
     const { position } = await today.append(streamName('deployment', id), 'any', events, { tenant: TENANT });
-    // The process of the earlier version hears of all that, finds nothing to do, and keeps no note for others.
-    await service.start(executor);
-    const ended = `select from checkpoints where name like '%RevisionStatusChanged' and "position" >= $1`;
-    await until(async () => (await pool.query(ended, [position])).rowCount === 1);
-    await service.stop();
+    const heard = `select from checkpoints where name like '%RevisionStatusChanged' and "position" >= $1
+      or name like '%RevisionCreated' and "position" >= $1::bigint - 1`;
+    await until(async () => (await pool.query(heard, [position])).rowCount === 2);
+    // It finds nothing to do, and keeps no note for others.
     await pool.query('delete from rollout_duties');
-    await service.start(executor, today);
     const read = () => today.read(streamName('rollout', revision_id));
     await until(read, (said) => said.some(({ type }) => type === 'RolloutHeld'));
     // Once the deployment has no gates and nothing of it waits, nobody looks at it any more.
