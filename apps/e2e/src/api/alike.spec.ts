@@ -62,6 +62,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   // A source archive holds the time at which it was packed, and is compressed.
   [/"stored_bytes":\{"used":\d+/g, '"stored_bytes":{"used":"<bytes>"'],
   [/whsec_[\w+/]{40,}=*/g, '<secret>'],
+  // The digits that tell addresses apart have a key of their installation.
+  [/(?<=\/\*{8})[0-9a-f]{8}/g, '<digits>'],
   [/\bexpires=\d{13}\b/g, 'expires=<time>'],
   [/(?<=signature=|"digest":"|"after":"|"before":")(?:[\w-]{12}\.)?[\w-]{22}(?=")/g, '<digest>'],
   [/(?<=#code=|"code":")[\w-]{32}(?=")/g, '<code>'],
