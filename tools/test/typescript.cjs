@@ -6,7 +6,7 @@
 // (`.cache/compiled/<digest>.pack`); the next ones read this file instead of looking for the modules. A pack is used as
 // long as the sources, their folders and the installed packages are those that it was made of.
 const { createHash } = require('node:crypto');
-const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
+const { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, isAbsolute, join, relative } = require('node:path');
 const { cachedDataVersionTag } = require('node:v8');
@@ -19,6 +19,8 @@ const kept = join(root, '.cache', 'compiled');
 const PACKAGES = join(root, 'node_modules');
 /** Milliseconds without a new module after which a process that goes on writes its pack. */
 const AT_REST = 500;
+/** Packs that are older are removed. */
+const WEEK_MS = 7 * 86_400_000;
 /** Fewest new modules for which a pack is written again. */
 const WORTH_IT = 15;
 
@@ -32,7 +34,7 @@ const pack = join(
   kept,
   `${digest(process.argv[1] ?? process.execArgv.join(), stamp(join(PACKAGES, '.package-lock.json')))}.pack`,
 );
-const { texts, imports } = opened();
+const { texts, imports, stamps } = opened();
 /** Scripts that this process has run, by the name of the file. */
 const ran = new Map();
 const found = {};
@@ -54,6 +56,10 @@ for (const ending of ['.js', '.ts', '.mjs']) {
   const load = require.extensions[ending];
   require.extensions[ending] = (module, filename) => {
     const text = texts.get(filename);
+    if (!filename.startsWith(PACKAGES)) {
+      // As they were before the text was read: what is changed later is found out by the next process.
+      for (const path of [filename, dirname(filename)]) stamps[relative(root, path)] ??= stamp(path);
+    }
     if (text && run(module, filename, text.source(), text.code())) return;
     if (ending === '.ts') module._compile(readFileSync(filename, 'utf8'), filename, 'typescript');
     else load(module, filename);
@@ -99,18 +105,18 @@ function isNew() {
 
 /** The modules and imports of the pack, none when there is no pack or something that it was made of has changed. */
 function opened() {
-  const none = { texts: new Map(), imports: {} };
+  const none = { texts: new Map(), imports: {}, stamps: {} };
   try {
     const content = readFileSync(pack);
     const length = content.readUInt32LE(0);
-    const { files, stamps, ...head } = JSON.parse(content.toString('utf8', 4, 4 + length));
+    const { files, imports, stamps } = JSON.parse(content.toString('utf8', 4, 4 + length));
     if (Object.entries(stamps).some(([path, at]) => stamp(join(root, path)) !== at)) return none;
     const part = (from, size) => content.subarray(4 + length + from, 4 + length + from + size);
     const texts = files.map(([name, encoding, at, size, codeAt, codeSize]) => [
       name,
       { source: () => part(at, size).toString(encoding), code: () => part(codeAt, codeSize) },
     ]);
-    return { texts: new Map(texts), imports: head.imports };
+    return { texts: new Map(texts), imports, stamps };
   } catch {
     return none;
   }
@@ -124,12 +130,16 @@ function write() {
     mkdirSync(kept, { recursive: true });
     writeFileSync(`${pack}.${process.pid}`, packed());
     renameSync(`${pack}.${process.pid}`, pack);
+    for (const name of readdirSync(kept)) {
+      const path = join(kept, name);
+      if (/\.pack(\.\d+)?$/.test(name) && statSync(path).mtimeMs < Date.now() - WEEK_MS) rmSync(path, { force: true });
+    }
   } catch {
     // Without a pack a process takes longer to start.
   }
 }
 
-/** The content of the pack. @throws when a file that was loaded is gone */
+/** The content of the pack. */
 function packed() {
   const parts = [];
   let at = 0;
@@ -139,14 +149,11 @@ function packed() {
     return [at - part.length, part.length];
   };
   const files = [];
-  const stamps = {};
   for (const [name, { source, script }] of ran) {
     const latin = Buffer.from(source, 'latin1');
     const encoding = latin.toString('latin1') === source ? 'latin1' : 'utf8';
     const text = encoding === 'latin1' ? latin : Buffer.from(source);
     files.push([name, encoding, ...place(text), ...place(script.createCachedData())]);
-    if (name.startsWith(PACKAGES)) continue;
-    for (const path of [name, dirname(name)]) stamps[relative(root, path)] ??= stamp(path);
   }
   const head = Buffer.from(JSON.stringify({ files, stamps, imports: found }));
   const length = Buffer.alloc(4);
@@ -179,7 +186,7 @@ function transformed(source, filename, options) {
 
 function digest(...parts) {
   return createHash('sha1')
-    .update([version, cachedDataVersionTag(), ...parts].join('\0'))
+    .update([version, cachedDataVersionTag(), JSON.stringify([transform, moduleNameMapper]), ...parts].join('\0'))
     .digest('hex');
 }
 

@@ -372,4 +372,13 @@ describe('GET /v1/audit/export', () => {
     expect(both.find(({ statusCode }) => statusCode === 429)!.headers['retry-after']).toBe('30');
     expect((await exported('admin')).statusCode).toBe(200);
   });
+
+  it('takes no place for a request that asks for its headers only', async () => {
+    for (let n = 0; n < 5; n++) {
+      const head = await app.inject({ method: 'HEAD', url: '/v1/audit/export', headers: { 'x-api-key': 'admin' } });
+      expect([head.statusCode, head.payload]).toEqual([200, '']);
+      expect(head.headers['content-disposition']).toContain(TENANT);
+    }
+    expect((await exported('admin')).statusCode).toBe(200);
+  });
 });

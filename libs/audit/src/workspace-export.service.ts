@@ -12,6 +12,7 @@ import {
   type WorkspacePart,
   workspaceLog,
 } from '@fairlead/eventing';
+import { currentReading } from '@fairlead/postgres';
 import { FairShare, NoPlace, TooManyRequests } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 
@@ -20,8 +21,9 @@ const AT_ONCE = 2;
 /** Wait for one of them (ms). */
 const PATIENCE_MS = 10_000;
 const RETRY_AFTER_S = 30;
-/** Time after which a client that reads nothing is disconnected (ms). */
+/** Time after which a client that reads nothing is disconnected (ms), and the least bytes a second that it must read. */
 const STALLED_MS = 60_000;
+const SLOWEST = 50_000;
 /** Lines are sent together when they have this many characters. */
 const CHUNK = 64 * 1024;
 
@@ -48,7 +50,7 @@ function headText(head: WorkspaceHead): string {
 /** Everything that a workspace has in the log, for somebody else to verify without this service. */
 @Injectable()
 export class WorkspaceExport {
-  private readonly turns = new FairShare(AT_ONCE, { perOwner: 1, waiting: 0, waitingTogether: 10 });
+  private readonly turns = new FairShare(AT_ONCE, { perOwner: 1, waiting: 1, waitingTogether: 10 });
 
   constructor(
     private readonly signer: LogSigner,
@@ -58,31 +60,36 @@ export class WorkspaceExport {
   /**
    * JSON lines: the workspace and the position up to which they go, its events in the order of the log as they were
    * written (encrypted secrets as their SHA-256), each seal of the log after the events it covers, and a signed last
-   * line. Without that line an export is not complete.
+   * line. Without that line an export is not complete. It ends when the client of the current request has gone.
    * @throws TooManyRequests while the workspace is being exported already
    */
   async open(workspace: string): Promise<Readable> {
     // Without a key nothing is exported: a lost one is found out before the answer begins.
     const sign = await this.signer.key();
-    const giveBack = await this.turns.wait(workspace, { patience: PATIENCE_MS }).catch((error: unknown) => {
+    const signal = currentReading()?.signal;
+    if (this.turns.of(workspace) > 0)
+      throw new TooManyRequests(RETRY_AFTER_S, 'This workspace is being exported already.');
+    const giveBack = await this.turns.wait(workspace, { patience: PATIENCE_MS, signal }).catch((error: unknown) => {
       if (!(error instanceof NoPlace)) throw error;
-      throw new TooManyRequests(RETRY_AFTER_S, 'This workspace is being exported already, or too many others are.');
+      throw new TooManyRequests(RETRY_AFTER_S, 'Too many workspaces are being exported.');
     });
-    let waitsSince = Infinity;
-    const chunks = this.chunks(workspace, sign);
+    let [waitsSince, allowedMs] = [Infinity, STALLED_MS];
+    const chunks = this.chunks(workspace, sign, signal);
     const answer = Readable.from(
       (async function* () {
         for await (const chunk of chunks) {
           waitsSince = performance.now();
           yield chunk;
+          allowedMs += (chunk.length / SLOWEST) * 1000 - (performance.now() - waitsSince);
+          allowedMs = Math.min(allowedMs, STALLED_MS);
           waitsSince = Infinity;
         }
       })(),
       { objectMode: false },
     );
-    // A client that reads nothing keeps others from their exports.
+    // A client that reads nothing, or little at a time, keeps others from their exports.
     const watch = setInterval(() => {
-      if (performance.now() - waitsSince > STALLED_MS) answer.destroy(new Error('The client stopped reading.'));
+      if (performance.now() - waitsSince > allowedMs) answer.destroy(new Error('The client reads too slowly.'));
     }, STALLED_MS / 4);
     return answer.once('close', () => {
       clearInterval(watch);
@@ -90,7 +97,11 @@ export class WorkspaceExport {
     });
   }
 
-  private async *chunks(workspace: string, sign: (text: string) => Signature): AsyncGenerator<string, void> {
+  private async *chunks(
+    workspace: string,
+    sign: (text: string) => Signature,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<string, void> {
     const { seals } = await readSeals(this.store);
     const end = await this.store.head();
     const about = { workspace, position: String(end) };
@@ -98,7 +109,7 @@ export class WorkspaceExport {
     yield line({ ...about, exported_at });
     const count = { events: 0, streams: 0, seals: 0 };
     let [hash, ready] = ['', ''];
-    for await (const part of workspaceLog(this.store, workspace, seals, end)) {
+    for await (const part of workspaceLog(this.store, workspace, seals, end, signal)) {
       if ('seal' in part) count.seals += 1;
       else hash = hashAfter(hash, part);
       if ('event' in part) count.events += 1;

@@ -34,6 +34,12 @@ export function limitReads(instance: FastifyInstance): void {
     reading({ owner, signal: gone.signal }, done);
   });
   instance.addHook('onSend', (request, _reply, payload, done) => {
+    if (request.method === 'HEAD' && payload instanceof Readable) {
+      // Fastify would read all of it, and what is made for nobody takes places of those that read.
+      payload.destroy();
+      done(null, Readable.from([]));
+      return;
+    }
     // The pieces of a stream are made when the client has taken those before.
     if (request.requestContext.reading && payload instanceof Readable)
       payload._read = AsyncResource.bind(payload._read.bind(payload));

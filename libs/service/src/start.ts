@@ -131,7 +131,7 @@ async function listening(
     edge: settings.edge,
     metrics: { registry, token: settings.metricsToken },
     traced: tracesTo !== undefined,
-    webSockets: executor === 'local',
+    webSockets: executor === 'local' || executor === 'kubernetes',
     hosted: hasAppPages(settings) ? appPagesAt : undefined,
     limits: {
       body: settings.limits.bodyMaxBytes,

@@ -48,6 +48,16 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
       ] as const,
   ),
   ['an application', 'libs/service/src/run.ts', `import '../../../apps/cli/src/main';`, 'fairlead/layers'],
+  ['another feature', 'apps/console/src/features/audit/a.tsx', `import '../runs/thread';`, 'fairlead/layers'],
+  ['a feature', 'apps/console/src/ui/a.tsx', `export * from '../features/runs/thread';`, 'fairlead/layers'],
+  ['what features share', 'apps/console/src/features/audit/a.tsx', `import '../../ui/parts';`],
+  ...[
+    `export * from '@fairlead/access';`,
+    `void import('@fairlead/access');`,
+    `type A = import('@fairlead/access').A; export type { A };`,
+  ].map(
+    (text) => ['another domain on another way', 'libs/audit/src/audit.queries.ts', text, 'fairlead/layers'] as const,
+  ),
   ['a database', 'libs/deployments/src/model/deployment.ts', `import 'pg';`, 'no-restricted-imports'],
   ['a library of ours', 'apps/cli/src/main.ts', `import '@fairlead/schema';`, 'no-restricted-imports'],
   ...['libs/executors/src/record/reports.ts', 'libs/executors/src/record/reports.store.ts'].map(

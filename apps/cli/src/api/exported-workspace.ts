@@ -86,12 +86,15 @@ async function verifyWorkspace(
     throw new Failure(`The head that was kept is of the history ${kept.head.stream}, and this is a whole workspace.`);
   }
   let number = 0;
+  let first: Record<string, unknown> = {};
   let check: WorkspaceCheck | undefined;
   let signed: { readonly head: Head; readonly key_id: string; readonly signature: string } | undefined;
   for await (const line of lines) {
     number++;
     if (signed) throw new Failure(`Line ${number}: something follows after the signature.`);
     const value = parsed(line, number) as Record<string, unknown>;
+    requireMembers(value, line, number);
+    if (number === 1) first = value;
     if (!check) check = new WorkspaceCheck(workspaceOf(value, kept, expected), keys, cryptography, kept);
     else if ('head' in value) signed = value as unknown as typeof signed;
     else await check.add(value, number);
@@ -103,7 +106,28 @@ async function verifyWorkspace(
   if (!(await cryptography.isSigned(headText(head), String(signed.signature), key))) {
     throw new Failure('The signature is wrong.');
   }
+  if (first.position !== head.position || first.exported_at !== head.exported_at) {
+    throw new Failure('Line 1 names another position or time than the signed last line.');
+  }
   return check.verdict(head, signed.key_id);
+}
+
+/** Members of the lines of an export by the one that tells them apart: the signatures and hashes cover no others. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  workspace: ['workspace', 'position', 'exported_at'],
+  stream: ['id', 'stream', 'version', 'type', 'data', 'metadata', 'time'],
+  foreign: ['foreign'],
+  seal: ['seal'],
+  head: ['head', 'key_id', 'signature'],
+};
+
+/** @throws Failure when a line has a member twice, in another notation, or one that nothing covers */
+function requireMembers(value: Record<string, unknown>, line: string, number: number): void {
+  const kind = Object.keys(MEMBERS).find((name) => name in value);
+  const others = Object.keys(value).filter((name) => kind && !MEMBERS[kind]!.includes(name));
+  if (others.length > 0)
+    throw new Failure(`Line ${number}: no signature covers its member ${others[0]!.slice(0, 100)}.`);
+  if (JSON.stringify(value) !== line.trim()) throw new Failure(`Line ${number} is not written as it was exported.`);
 }
 
 function headText(head: Head): string {

@@ -363,6 +363,21 @@ describe('the export of a workspace', () => {
     ],
     ['more behind it', () => [...exported, exported[1]!], /something follows after the signature/],
     [
+      'a member that was added',
+      () => exported.with(1, exported[1]!.replace('{', '{"note":"approved",')),
+      /Line 2: no signature covers its member note/,
+    ],
+    [
+      'a member that is there twice',
+      () => exported.with(1, exported[1]!.replace('{', '{"type":"Approved",')),
+      /Line 2 is not written as it was exported/,
+    ],
+    [
+      'another time in the first line',
+      () => exported.with(0, exported[0]!.replace(/"exported_at":"\d{4}/, '"exported_at":"2001')),
+      /Line 1 names another position or time/,
+    ],
+    [
       'a line of something else',
       () => exported.toSpliced(1, 0, '{"name": "agent"}'),
       /Line 2 is no line of an exported workspace/,

@@ -1,7 +1,7 @@
 import { memberSlices } from '@fairlead/blobs';
 import type { Caller } from '@fairlead/eventing';
-import { EXPERIMENTS_VIEW, found } from '@fairlead/runs';
-import { FairShare, type Infer, NoPlace, PayloadTooLarge, TooManyRequests, Unavailable } from '@fairlead/schema';
+import { EXPERIMENTS_VIEW } from '@fairlead/runs';
+import { FairShare, type Infer, NoPlace, PayloadTooLarge, TooManyRequests } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { v4 as newId } from 'uuid';
 import type { ChangedExample } from '../examples/example-rows';
@@ -11,7 +11,7 @@ import { NoSuchVersion } from './dataset.errors';
 import { findVersion, versionAt } from './dataset-versions.queries';
 import type { datasetCopy } from './datasets-body';
 import { DatasetCommands } from './datasets.commands';
-import { findDataset } from './datasets.queries';
+import { createdJson } from './datasets.queries';
 
 /** Largest size of the examples of a copy, as of any other change: it is one event whose rows are in memory. */
 const MOST_MEGABYTES = 24;
@@ -31,15 +31,15 @@ export class DatasetCopies {
   constructor(private readonly datasets: DatasetCommands) {}
 
   /**
-   * Makes a dataset with the examples of a version of another one, all of them or none, and returns it as JSON once it can
-   * be read. Its metadata name where it came from.
-   * @throws DatasetNotFound, NoSuchVersion, DatasetExists, PayloadTooLarge, TooManyRequests, Unavailable
+   * Makes a dataset with the examples of a version of another one, all of them or none, and returns it as JSON,
+   * once it can be read unless the view is late. Its metadata name where it came from.
+   * @throws DatasetNotFound, NoSuchVersion, DatasetExists, PayloadTooLarge, TooManyRequests
    */
   copy(caller: Caller, from: string, wanted: Infer<typeof datasetCopy>): Promise<string> {
     const copy = this.turns.hold(caller.tenantId, { patience: PATIENCE_MS }, () => this.make(caller, from, wanted));
     return copy.catch((error: unknown) => {
       if (error instanceof NoPlace)
-        throw new TooManyRequests(5, 'Datasets of this workspace are being copied already.');
+        throw new TooManyRequests(5, 'Too many datasets are being copied, of this workspace or of others.');
       throw error;
     });
   }
@@ -58,10 +58,11 @@ export class DatasetCopies {
       externally_managed: false,
     };
     const id = command?.idFor('dataset') ?? newId();
-    await datasets.create(caller, id, data, examples);
+    const made = await datasets.create(caller, id, data, examples);
     const { position } = await datasets.find(tenantId, id);
-    if (!(await datasets.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS))) throw new Unavailable(1);
-    return found(await findDataset(datasets.pool, tenantId, id), 'Dataset ID', id);
+    // It is made, also when it cannot be read yet.
+    await datasets.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
+    return createdJson(id, tenantId, made, examples.length);
   }
 
   /** The time of the version, so that a change that comes meanwhile is not copied in part; undefined without examples. */
@@ -84,7 +85,8 @@ export class DatasetCopies {
       tenantId,
       filter,
     )) {
-      for (const text of [inputs, outputs, metadata]) bytes += Buffer.byteLength(text ?? '');
+      const texts = [inputs, outputs, metadata, attachments && JSON.stringify(attachments)];
+      for (const text of texts) bytes += Buffer.byteLength(text ?? '');
       bytes += EACH;
       if (bytes > MOST_MEGABYTES * 1024 * 1024 || copied.length === MOST_EXAMPLES) {
         throw new PayloadTooLarge(

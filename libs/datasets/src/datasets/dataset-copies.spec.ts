@@ -117,6 +117,9 @@ describe('A copy of a dataset', () => {
       status: 413,
       json: { detail: expect.stringContaining('or 24 MiB of them: copy some of its splits') },
     });
+    const file = { sha256: 'a'.repeat(64), mime_type: 'text/plain', size: 1, note: 'x'.repeat(7 * 1024 * 1024) };
+    const attached = await uploaded(4, () => ({ attachments: JSON.stringify({ file }) }));
+    expect((await copy(attached, { name: 'too large' })).status).toBe(413);
     expect((await reading.get('/datasets?name=too%20large')).json).toEqual([]);
     const source = await uploaded(1);
     expect((await copy(source, {}, 'b')).status).toBe(404);

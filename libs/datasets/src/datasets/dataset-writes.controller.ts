@@ -42,9 +42,9 @@ import {
   readBytes,
   readOpaqueBody,
 } from '@fairlead/runs';
-import type { Dataset, DatasetChanges } from './dataset';
+import type { DatasetChanges } from './dataset';
 import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
-import { datasetJson, findDataset } from './datasets.queries';
+import { createdJson, findDataset } from './datasets.queries';
 import { newMetadata } from '../examples/example-metadata';
 import type { ChangedExample } from '../examples/example-rows';
 import type { SentExample } from '../examples/examples-body';
@@ -267,20 +267,6 @@ function refuseOthers(given: Partial<Record<'transformations' | 'tag_value_ids',
 function exampleOf({ id = '', inputs, outputs, metadata }: SentExample, dataset: string): ChangedExample {
   const name = `#${id.slice(0, 4)} @ ${dataset}`;
   return { id, name, inputs, outputs, metadata: newMetadata(metadata, undefined) };
-}
-
-function createdJson(id: string, tenantId: string, state: Dataset, examples: number): string {
-  const { name, description, dataType, createdAt, modifiedAt, definitions } = state;
-  return datasetJson(
-    {
-      ...{ id, tenant_id: tenantId, name, description, created: createdAt, modified: modifiedAt },
-      ...{ externally_managed: false, data_type: dataType, example_count: examples, session_count: 0 },
-      ...definitions,
-      last_session: null,
-      baseline_experiment_id: null,
-    },
-    true,
-  );
 }
 
 function formOf(bytes: Buffer, contentType: string): Form {

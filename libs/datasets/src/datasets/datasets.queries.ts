@@ -12,7 +12,7 @@ import {
   shownMetadataOf,
   text,
 } from '@fairlead/runs';
-import type { ScoreDirections } from './dataset';
+import type { Dataset, ScoreDirections } from './dataset';
 import type { DatasetEntity } from './dataset.entity';
 import { DatasetNotFound } from './dataset.errors';
 import type { DatasetsQuery } from './datasets-body';
@@ -123,6 +123,21 @@ export async function listSplits(pool: Pool, tenantId: string, id: string, asOf?
     [id, asOf ?? null, tenantId],
   );
   return array(rows.map(({ split }) => text(split)));
+}
+
+/** A dataset that was made just now, as JSON. */
+export function createdJson(id: string, tenantId: string, state: Dataset, examples: number): string {
+  const { name, description, dataType, createdAt, modifiedAt, definitions } = state;
+  return datasetJson(
+    {
+      ...{ id, tenant_id: tenantId, name, description, created: createdAt, modified: modifiedAt },
+      ...{ externally_managed: false, data_type: dataType, example_count: examples, session_count: 0 },
+      ...definitions,
+      last_session: null,
+      baseline_experiment_id: null,
+    },
+    true,
+  );
 }
 
 export function datasetJson(row: DatasetRow, counted: boolean): string {

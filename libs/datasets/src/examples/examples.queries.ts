@@ -61,7 +61,8 @@ interface OrderedKey extends ExampleKey {
 }
 
 const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
-  octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) as size`;
+  octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) +
+  coalesce(octet_length(e.attachments::text), 0) as size`;
 const columns = (needs = (member: 'outputs' | 'metadata') => `e.${member}`) =>
   `e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified,
    e.name, e.inputs, ${needs('outputs')}, ${needs('metadata')}, e.source_run_id, e.attachments`;

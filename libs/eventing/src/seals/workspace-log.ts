@@ -1,4 +1,4 @@
-import { hash as hashOf } from 'node:crypto';
+import { hash as hashOf, randomUUID } from 'node:crypto';
 import { setImmediate as otherRequests } from 'node:timers/promises';
 import { chain } from '../core/chain';
 import type { Recorded } from '../core/event';
@@ -38,17 +38,20 @@ const MOST_SHARED = 10_000;
 /**
  * Yields the events of a workspace in the order of the log up to `end`, and each of `seals` after the events it covers.
  * It reads the whole log once and keeps a number for each stream of the workspace.
+ * @throws the reason of `signal` once that aborts
  */
 export async function* workspaceLog(
   store: EventStore,
   tenant: string,
   seals: readonly LogSeal[],
   end: bigint,
+  signal?: AbortSignal,
 ): AsyncGenerator<WorkspacePart> {
   const covering = new CoveringSeals(store, seals, end);
   const streams = new StreamVersions(store, tenant);
   let turns = 0;
   for await (const event of eventsUpTo(store, end)) {
+    signal?.throwIfAborted();
     const isOwn = event.metadata.tenant === tenant;
     for (const seal of covering.before(event, isOwn)) yield { seal };
     covering.add(event, isOwn);
@@ -135,8 +138,10 @@ function sealed({ seal, start, tree }: PlacedSeal): LogSeal & { proof?: TreeProo
 
 /** Notices the events of others in the streams of a workspace, by the versions of its own. */
 class StreamVersions {
-  /** The version of the newest own event, by the first 48 bits of the hash of the stream's name: names take much room. */
+  /** The version of the newest own event, by 48 bits of a hash of the stream's name: names take much room. */
   private readonly versions = new Map<number, number>();
+  /** Clients choose names of streams; without it they could make two with the same hash. */
+  private readonly salt = randomUUID();
   private shared = new Map<string, ForeignEvents>();
 
   constructor(
@@ -146,7 +151,7 @@ class StreamVersions {
 
   /** Takes the next own event. `foreign` is there when events of others are directly before it in its stream. */
   async take({ stream, version }: Recorded): Promise<{ isFirstOfStream: boolean; foreign?: ForeignEvents }> {
-    const key = hashOf('sha256', stream, 'buffer').readUIntBE(0, 6);
+    const key = hashOf('sha256', this.salt + stream, 'buffer').readUIntBE(0, 6);
     const known = this.versions.get(key);
     this.versions.set(key, version);
     const isFirstOfStream = known === undefined;

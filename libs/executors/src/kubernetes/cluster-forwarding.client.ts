@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BadRequest } from '@fairlead/schema';
+import { text as textOf } from 'node:stream/consumers';
+import { BadRequest, isObject, Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf, reachedAt, responseHeaders, type Through } from '../local/forwarding/app-headers.client';
 import { forward } from '../local/forwarding/app-requests.client';
@@ -7,6 +8,10 @@ import { AppSockets } from '../local/forwarding/app-sockets.client';
 
 /** Headers that the API of a cluster adds to the responses of programs. */
 const OF_CLUSTER = /^(?:audit-id$|x-kubernetes-pf-)/;
+/** Longest answer of a cluster that says why it passes a request on to no program (bytes). */
+const LONGEST_REFUSAL = 8192;
+const REFUSED =
+  'The deployment does not answer: the cluster does not pass requests on to it. Its operator finds why in docs/guides/kubernetes.md.';
 const ENTERED = { port: 0, end: () => undefined, outlive: () => () => undefined };
 
 /** Passes requests on to programs of a cluster, and their responses and WebSockets back. */
@@ -35,12 +40,31 @@ export class ClusterForwarding {
       : forward(request, reply, to, 'api', reached, through));
     if (!answer) return;
     const { headers } = answer;
+    const said = isShortError(answer) ? await textOf(answer) : undefined;
+    if (said !== undefined && isRefusal(said)) throw new Unavailable(1, REFUSED);
     for (const name of Object.keys(headers)) if (OF_CLUSTER.test(name)) delete headers[name];
     if (headers.location !== undefined) headers.location = withinProgram(headers.location, path);
     await reply
       .status(answer.statusCode ?? 502)
       .headers(responseHeaders(answer, 'api', reached))
-      .send(answer);
+      .send(said ?? answer);
+  }
+}
+
+/** True for an answer that may be the cluster's own. */
+function isShortError({ statusCode = 502, headers }: IncomingMessage): boolean {
+  const isRefused = statusCode === 401 || statusCode === 403 || statusCode >= 500;
+  const isJson = headers['content-type']?.startsWith('application/json') && !headers['content-encoding'];
+  return Boolean(isRefused && isJson && Number(headers['content-length'] ?? Infinity) <= LONGEST_REFUSAL);
+}
+
+/** Names accounts, namespaces and addresses of pods, which are no business of clients. */
+function isRefusal(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && value.kind === 'Status' && value.apiVersion === 'v1' && value.status === 'Failure';
+  } catch {
+    return false;
   }
 }
 

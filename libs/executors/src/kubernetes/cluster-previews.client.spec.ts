@@ -120,6 +120,7 @@ interface Pod {
       readonly securityContext: object;
     }[];
     readonly volumes?: readonly object[];
+    readonly serviceAccountName?: string;
   };
 }
 
@@ -137,6 +138,7 @@ it('requests reach it through the cluster, as a key with the scope to call it ma
     authorization: 'Bearer theirs',
     'impersonate-user': 'admin',
     'x-remote-user': 'admin',
+    'x-fairlead-identity': 'a.b.c',
     'x-own': '1',
   };
   const answer = await ask(`${path}/threads?limit=1`, theirs);
@@ -144,9 +146,23 @@ it('requests reach it through the cluster, as a key with the scope to call it ma
   expect(answer.headers).not.toHaveProperty('audit-id');
   expect(seen).toMatchObject({ service: `fairlead-${rid}`, path: '/threads?limit=1' });
   expect(seen!.headers).toMatchObject({ authorization: 'Bearer token', 'x-own': '1', 'x-forwarded-prefix': path });
-  for (const name of ['impersonate-user', 'x-remote-user', 'x-api-key']) expect(seen!.headers).not.toHaveProperty(name);
+  for (const name of ['impersonate-user', 'x-remote-user', 'x-fairlead-identity', 'x-api-key'])
+    expect(seen!.headers).not.toHaveProperty(name);
   expect((await ask(`/apps/${id}@${rid}/`)).statusCode).toBe(201);
   expect((await ask(`${path}/moved`)).headers.location).toBe(`${path}/there`);
+  const failure = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'account runner in agents' };
+  for (const [told, status, shown] of [
+    [failure, 503, 'The deployment does not answer'],
+    [{ error: 'wrong key' }, 403, '{"error":"wrong key"}'],
+  ] as const) {
+    const text = JSON.stringify(told);
+    const former = cluster.program;
+    cluster.program = () => [403, { 'content-type': 'application/json', 'content-length': text.length }, text];
+    const { statusCode, payload } = await ask(`${path}/`);
+    expect([statusCode, payload]).toEqual([status, expect.stringContaining(shown)]);
+    expect(payload).not.toContain('runner');
+    cluster.program = former;
+  }
   const url = await service.listen();
   for (const out of ['../../../secrets', '%2e%2e/secrets', '..%2f..%2fsecrets', 'a/..%5csecrets', '%ff']) {
     seen = undefined;
@@ -191,6 +207,7 @@ it('it has the secrets only if a gate says so, and never the data of its deploym
   await answers(id);
   expect(namesOf(rid)).not.toEqual(expect.arrayContaining(['TOKEN']));
   expect(namesOf(rid)).not.toContain('DB');
+  expect(podOf(rid).spec.serviceAccountName).toBeUndefined();
   expect(cluster.find('Secret', `fairlead-${rid}-${rid}`)).not.toHaveProperty('data');
   expect(podOf(rid).spec.volumes).toEqual([{ name: 'data', emptyDir: {} }]);
   const trusted = await held(id, [gate({ preview_secrets: true })], more);
@@ -313,5 +330,25 @@ it('one that does not get ready says why, and is left to the cluster', async () 
   const before = applied();
   await move(id, rid, 'INTERRUPTED');
   await gone(rid);
+  expect(applied()).toBe(before);
+});
+
+it('one that is not ready within the time limit is not begun again', async () => {
+  await start({ watchEvery: 50, timeLimit: 1000 });
+  const id = await deployed();
+  cluster.status = (name) => (name.endsWith(id) ? { replicas: 2, updatedReplicas: 2, availableReplicas: 2 } : {});
+  cluster.pods = [
+    { name: 'pod', containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }] },
+  ];
+  const rid = await held(id);
+  await until(
+    () => logs(id, rid),
+    (text) => text.includes('It does not answer at an address of its own'),
+  );
+  const applied = () => cluster.requests.filter(({ method, url }) => method === 'PATCH' && url.includes(rid)).length;
+  const before = applied();
+  const looks = () => cluster.requests.filter(({ method, url }) => method === 'GET' && url.includes(id)).length;
+  const seen = looks();
+  await until(looks, (count) => count > seen + 3);
   expect(applied()).toBe(before);
 });

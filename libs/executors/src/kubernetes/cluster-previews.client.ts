@@ -44,15 +44,13 @@ export class ClusterPreviews implements Previews {
     const { deploymentId } = assignment;
     const { revision_id: revisionId } = assignment.revision;
     this.begun.delete(deploymentId);
-    try {
-      await this.apply({ ...assignment, revision: previewSpec(assignment) }, step);
-      this.begun.set(deploymentId, { revisionId });
-      return pathOf(assignment, revisionId);
-    } catch (error) {
-      if (error instanceof StepFailed && !step.signal.aborted)
-        this.begun.set(deploymentId, { revisionId, failed: true });
-      throw error;
-    }
+    await this.apply({ ...assignment, revision: previewSpec(assignment) }, step);
+    this.begun.set(deploymentId, { revisionId });
+    return pathOf(assignment, revisionId);
+  }
+
+  giveUp(deploymentId: string, revisionId: string): void {
+    this.begun.set(deploymentId, { revisionId, failed: true });
   }
 
   private async apply(assignment: PreviewAssignment, step: Step): Promise<void> {

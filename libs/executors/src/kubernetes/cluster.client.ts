@@ -19,6 +19,8 @@ const APPLY_TYPE = 'application/apply-patch+yaml';
 const MOST_BYTES = 32 * 1024 * 1024;
 /** Longest text of a server in a sentence of ours. */
 const MOST_TEXT = 2000;
+/** Idle time after which the system asks whether the other end is still there (ms). */
+const KEEP_ALIVE_MS = 30_000;
 const NO_PROXY = 'Programs are not reached through a proxy in front of the cluster (proxy-url of the kubeconfig).';
 /** Statuses that may be passing: a token is being renewed, rights are being granted, somebody else writes too. */
 const PASSING = [401, 403, 409];
@@ -155,6 +157,8 @@ export class ClusterClient {
         socket.destroy();
         throw error;
       });
+      // A node that vanished says nothing.
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
       const service = { kind: 'Service', metadata: { name, namespace } };
       const path = `${url.pathname.replace(/\/$/, '')}${pathOf(service)}:${port}/proxy`;
       return { socket, path, headers: { ...lowerCased(headers), host: url.host } };

@@ -18,7 +18,12 @@ export function previewSpec({ revision, preview }: PreviewAssignment): PreviewAs
   return {
     ...revision,
     secret_references: preview.secrets ? secret_references : null,
-    resource_spec: resource_spec && { ...resource_spec, ...own },
+    // A cloud may give rights to what runs with an account.
+    resource_spec: resource_spec && {
+      ...resource_spec,
+      ...own,
+      ...(!preview.secrets && { service_account_name: undefined }),
+    },
   };
 }
 
@@ -29,7 +34,7 @@ function usesSecrets(value: unknown): boolean {
 }
 
 function withoutData(volume: unknown): unknown {
-  const { name, persistentVolumeClaim, nfs } = volume as Readonly<Record<string, unknown>>;
-  const source = (persistentVolumeClaim ?? nfs) as { readonly readOnly?: boolean } | null | undefined;
+  const { name, persistentVolumeClaim, nfs, csi } = volume as Readonly<Record<string, unknown>>;
+  const source = (persistentVolumeClaim ?? nfs ?? csi) as { readonly readOnly?: boolean } | null | undefined;
   return source && !source.readOnly ? { name, emptyDir: {} } : volume;
 }

@@ -69,6 +69,7 @@ export class LocalExecutor extends Executor {
   override readonly previews: Previews = {
     begin: (assignment, step) => this.beginPreview(assignment, step),
     end: ({ deploymentId }) => this.programs.endPreview(deploymentId),
+    giveUp: (deploymentId, revisionId) => this.programs.previews.set(deploymentId, { revisionId }),
     revisionOf: async ({ deploymentId }) => this.programs.previews.get(deploymentId)?.revisionId,
     pathOf: async ({ deploymentId }, revisionId) => this.programs.previews.pathOf(deploymentId, revisionId),
   };

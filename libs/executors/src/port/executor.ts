@@ -102,6 +102,8 @@ export interface PreviewAssignment extends RevisionAssignment {
 export interface Previews {
   /** Lets a revision answer from now on, and returns the path of its address. @throws StepFailed */
   begin(assignment: PreviewAssignment, step: Step): Promise<string>;
+  /** Told that a revision could not begin, for a reason that another attempt would meet again: it is not begun again. */
+  giveUp(deploymentId: string, revisionId: string): void;
   /** Ends what answers for a deployment; nothing when nothing does. */
   end(assignment: Assignment, step: Step): Promise<void>;
   /**

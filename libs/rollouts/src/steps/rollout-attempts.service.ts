@@ -88,6 +88,7 @@ export class RolloutAttempts {
     } catch (error) {
       signal.throwIfAborted();
       if (isOfRecord(error) || error instanceof ExecutorUnreachable) throw error;
+      this.executor.previews!.giveUp(target.id, revision.revision_id);
       const why = log.safe(messageOf(error));
       await log.write('deploy', 'ERROR', `It does not answer at an address of its own while it waits: ${why}`);
     } finally {

@@ -134,9 +134,13 @@ it('tries for a day, in the same words under the same id, and then gives up', as
 
 it('keeps no part of the address of which an answer tells, wherever the answer is cut off', async () => {
   const token = crypto.randomUUID();
-  const { id } = await service.add(`${receiver.url}/${token}?key=${token}`);
-  for (const [index, before] of [0, 1000, 1010, 1020].entries()) {
-    receiver.says(404, `${'x'.repeat(before)}No /hook/${token}?key=${token}, not ${token}.`);
+  const { id } = await service.add(`${receiver.url}/${token}?key=${token}&${token}%2F${token}`);
+  const said = [0, 1000, 1010, 1020].map(
+    (before) => `${'x'.repeat(before)}No /hook/${token}?key=${token}, not ${token}.`,
+  );
+  said.push(...[0, 7, 20].map((before) => 'x'.repeat(before) + token.repeat(100)), `${token}%2F${token} `.repeat(50));
+  for (const [index, text] of said.entries()) {
+    receiver.says(404, text);
     await service.happen();
     const { attempts } = await until(
       () => service.newest(id),

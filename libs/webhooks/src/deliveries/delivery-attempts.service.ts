@@ -75,8 +75,8 @@ async function beginningOf(answer: Response, url: string): Promise<string> {
   const reader = (answer.body as ReadableStream<Uint8Array> | null)?.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // So much more is read that no part of an address is cut off and stays.
-  const wanted = KEPT + url.length;
+  // What is cut off at the end may be the beginning of an address, and is not kept.
+  const wanted = KEPT + 4 * url.length;
   try {
     while (reader && size < wanted) {
       const { done, value } = await reader.read();
@@ -89,7 +89,8 @@ async function beginningOf(answer: Response, url: string): Promise<string> {
   }
   reader?.cancel().catch(() => undefined);
   const read = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, wanted), { stream: size > wanted });
-  const bytes = Buffer.from(withoutUrl(read, url));
+  const masked = withoutUrl(read, url);
+  const bytes = Buffer.from(size >= wanted ? masked.slice(0, -url.length) : masked);
   const text = new TextDecoder().decode(bytes.subarray(0, KEPT), { stream: bytes.length > KEPT });
   return text.replaceAll('\0', '\ufffd');
 }

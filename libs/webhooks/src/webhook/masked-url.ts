@@ -32,8 +32,12 @@ export function unmasked<Sent extends { readonly url?: string }>(sent: Sent, web
 /** Returns a text of a target without the parts of its address that are masked in answers. */
 export function withoutUrl(text: string, url: string): string {
   const { pathname, search, searchParams } = new URL(url);
-  const parts = [pathname + search, pathname, ...pathname.split('/'), ...searchParams.values()];
+  const query = search.slice(1);
+  const parts = [pathname + search, pathname, ...pathname.split('/'), query, ...query.split(/[&=]/)];
+  parts.push(...searchParams.keys(), ...searchParams.values());
   const tokens = [...parts, ...parts.map(decoded)].filter(({ length }) => length >= SHORTEST_TOKEN);
+  // A shorter one may be a part of a longer one, whose rest would stay.
+  tokens.sort((one, other) => other.length - one.length);
   return tokens.reduce((rest, token) => rest.replaceAll(token, MASK), text);
 }
 

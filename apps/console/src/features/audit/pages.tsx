@@ -68,7 +68,7 @@ export function AuditPage() {
           </a>
           <Action
             scope="admin"
-            title="Everything of this workspace that the log holds"
+            title="Everything of this workspace that the log holds, also whole addresses of webhooks"
             disabled={signed.isPending}
             onClick={() => signed.mutate()}
           >

@@ -27,8 +27,8 @@ export async function verifyExport(file: Blob, { keys, kept, workspace, onRead, 
     throw new Error(`It has more than ${MOST_BYTES / 1024 ** 2} MB: fairlead audit verify verifies it.`);
   }
   const lines = linesOf(file, onRead, signal);
-  const first = file.slice(0, 1024);
-  const isWorkspace = (await first.text()).startsWith('{"workspace":');
+  const beginning = await file.slice(0, 64 * 1024).text();
+  const isWorkspace = beginning.trimStart().startsWith('{"workspace":');
   return verifyLines(lines, keys, ofBrowser, kept, isWorkspace ? workspace : undefined);
 }
 

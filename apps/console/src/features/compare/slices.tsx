@@ -21,9 +21,14 @@ interface ChosenProps {
   readonly onChoose: (slice: string | undefined) => void;
 }
 
+/** Slices by the score in focus and by all are two families of tests: half the level of each keeps 1 in 20 for both. */
+const MOST_P = 0.025;
+
 /** The slice that lost most, which filters the rows. */
 export function Worse({ slices, focused, comparison, chosen, onChoose }: WorseProps) {
-  const [inFocus, inAll] = [focused, slices].map((of) => of?.slices.find(({ verdict }) => verdict === 'worse'));
+  const [inFocus, inAll] = [focused, slices].map((of) =>
+    of?.slices.find(({ verdict, adjusted_p }) => verdict === 'worse' && (adjusted_p ?? 1) <= MOST_P),
+  );
   const first = inFocus ?? inAll;
   // The place is kept while slices are compared, so that the rows do not move.
   if (!first) return <span className={css.worst} />;

@@ -57,8 +57,8 @@ const OUR_COOKIE = /^[\s=]*(?:__Host-fairlead|fairlead-(?:app-)?\d+)\s*=/i;
 /** Pages of a program get an origin of their own, so that they cannot use the console's session. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
 
-/** Headers that the API of a cluster reads: who a client is, or as whom it acts. */
-const FOR_CLUSTERS = /^(?:authorization$|impersonate-|x-remote-)/;
+/** Headers that the API of a cluster reads (who a client is, or as whom it acts), or that services tell each other. */
+const FOR_CLUSTERS = /^(?:authorization$|impersonate-|x-remote-|x-fairlead-)/;
 
 /**
  * The path of a request as its program sees it, behind the one that leads `through` to that. A program that knows its prefix names it in links at its own host, too,

@@ -6,7 +6,7 @@ import type { LogLine } from './log-lines';
 import css from './logs.module.css';
 import { withoutTime } from './own-time';
 
-const LINE_PX = 20;
+const LINE_PX = 24;
 const NEAR_PX = 400;
 
 interface LinesProps {
