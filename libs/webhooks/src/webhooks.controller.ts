@@ -90,6 +90,7 @@ export class WebhooksController {
     summary: 'Get a webhook',
     description:
       'Its address is masked. `include_secrets=true` answers it to a key with the scope `secrets:read`, and the audit log tells of it.',
+    takes: ['x-reason'],
     gives: ['ETag'],
   })
   @Answers({ 200: webhookShape })
