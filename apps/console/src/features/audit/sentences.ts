@@ -88,6 +88,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   oauthProvider: 'OAuth provider',
   oauthToken: 'OAuth token',
   comparativeExperiment: 'comparative experiment',
+  secretAccess: 'deployment or webhook',
 };
 
 /** The verb of the sentence about an entry; `thing` says what stands behind it when nothing has a name. */
