@@ -107,7 +107,10 @@ it('a held revision runs beside the live one, with what is its own', async () =>
   for (const object of owned.filter(({ kind }) => kind !== 'Deployment')) {
     expect(object.metadata.ownerReferences).toEqual([expect.objectContaining({ uid: deployment.metadata.uid })]);
   }
-  expect(await logs(id, rid)).toContain(`It answers at /apps/agent@${rid}/ while it waits.`);
+  await until(
+    () => logs(id, rid),
+    (text) => text.includes(`It answers at /apps/agent@${rid}/ while it waits.`),
+  );
   expect(live.spec.containers[0]!.image).toBe('registry.example/agent:1');
 });
 
