@@ -175,13 +175,14 @@ function told(found: Verified | VerifiedWorkspace): string {
 /** The lines of a file while it is read. @throws Usage when it cannot be read */
 async function* linesOf(file: string, input: Readable): AsyncGenerator<string> {
   const lines = createInterface({ input, crlfDelay: Infinity })[Symbol.asyncIterator]();
-  // An error of the file ends no loop over its lines by itself.
+  // Some errors of a file end no loop over its lines by itself, and others end it as errors of the loop.
   const unreadable = new Promise<never>((_, reject) =>
     input.once('error', (error: unknown) => reject(new Usage(`${file} cannot be read: ${brokenFile(error)}.`))),
   );
   unreadable.catch(() => undefined);
   for (;;) {
-    const line = await Promise.race([lines.next(), unreadable]);
+    const next = lines.next().catch((error: unknown) => (input.errored ? unreadable : Promise.reject(error)));
+    const line = await Promise.race([next, unreadable]);
     if (line.done) return;
     yield line.value;
   }

@@ -98,7 +98,7 @@ inBrowser('The console of a workspace', () => {
     await appears(stranger.getByRole('cell', { name: 'shared with all' }));
     expect(await walk.faults(stranger)).toEqual([]);
     await stranger.getByRole('link', { name: 'Examples 1' }).click();
-    await appears(stranger.getByRole('region', { name: 'Examples' }).getByText('question'));
+    await appears(stranger.getByRole('region', { name: 'Examples' }).getByText('shared with all'));
 
     await stranger.goto(await client.shareRun(run));
     await appears(stranger.getByRole('heading', { level: 1, name: 'shared with all' }));

@@ -170,7 +170,11 @@ async function deployed(id: string, revision: string): Promise<string[]> {
 }
 
 async function start(): Promise<void> {
-  apps = new LocalApps(join(folder, 'apps'), { restart: { first: 10, most: 1000 }, hold: 60_000, ready: 60_000 });
+  apps = new LocalApps(join(folder, 'apps'), {
+    restart: { first: 10, most: 1000, recovered: 2000 },
+    hold: 60_000,
+    ready: 60_000,
+  });
   await service.start(new LocalExecutor(apps));
 }
 

@@ -120,7 +120,7 @@ function change(
     case 'RevisionCreated': {
       const { revision_id: id, secrets, gates } = event.data;
       const [revisions, specs] = [new Set(state.revisions).add(id), new Map(state.specs).set(id, event.data)];
-      const hadPreviews = state.hadPreviews || previewOf(gates) !== undefined;
+      const hadPreviews = state.hadPreviews || (gates !== undefined && previewOf(gates) !== undefined);
       return { revisions, specs, secrets, hadPreviews, latestStatus: 'QUEUED', latestReason: undefined };
     }
     case 'RevisionStatusChanged':
