@@ -124,7 +124,8 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 /** @throws Failure when a line has a member twice, in another notation, or one that nothing covers */
 function requireMembers(value: Record<string, unknown>, line: string, number: number): void {
   const kind = Object.keys(MEMBERS).find((name) => name in value);
-  const others = Object.keys(value).filter((name) => kind && !MEMBERS[kind]!.includes(name));
+  if (kind === undefined) return;
+  const others = Object.keys(value).filter((name) => !MEMBERS[kind]!.includes(name));
   if (others.length > 0)
     throw new Failure(`Line ${number}: no signature covers its member ${others[0]!.slice(0, 100)}.`);
   if (JSON.stringify(value) !== line.trim()) throw new Failure(`Line ${number} is not written as it was exported.`);

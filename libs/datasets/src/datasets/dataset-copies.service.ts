@@ -1,6 +1,6 @@
 import { memberSlices } from '@fairlead/blobs';
 import type { Caller } from '@fairlead/eventing';
-import { EXPERIMENTS_VIEW } from '@fairlead/runs';
+import { EXPERIMENTS_VIEW, found } from '@fairlead/runs';
 import { FairShare, type Infer, NoPlace, PayloadTooLarge, TooManyRequests } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { v4 as newId } from 'uuid';
@@ -11,7 +11,7 @@ import { NoSuchVersion } from './dataset.errors';
 import { findVersion, versionAt } from './dataset-versions.queries';
 import type { datasetCopy } from './datasets-body';
 import { DatasetCommands } from './datasets.commands';
-import { createdJson } from './datasets.queries';
+import { createdJson, findDataset } from './datasets.queries';
 
 /** Largest size of the examples of a copy, as of any other change: it is one event whose rows are in memory. */
 const MOST_MEGABYTES = 24;
@@ -61,8 +61,9 @@ export class DatasetCopies {
     const made = await datasets.create(caller, id, data, examples);
     const { position } = await datasets.find(tenantId, id);
     // It is made, also when it cannot be read yet.
-    await datasets.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS);
-    return createdJson(id, tenantId, made, examples.length);
+    if (!(await datasets.followers.shown(position, EXPERIMENTS_VIEW, VIEW_MS)))
+      return createdJson(id, tenantId, made, examples.length);
+    return found(await findDataset(datasets.pool, tenantId, id), 'Dataset ID', id);
   }
 
   /** The time of the version, so that a change that comes meanwhile is not copied in part; undefined without examples. */

@@ -140,7 +140,7 @@ export function createdJson(id: string, tenantId: string, state: Dataset, exampl
   );
 }
 
-export function datasetJson(row: DatasetRow, counted: boolean): string {
+function datasetJson(row: DatasetRow, counted: boolean): string {
   return object({
     name: text(row.name),
     description: text(row.description),

@@ -337,6 +337,7 @@ it('one that does not get ready says why, and is left to the cluster', async () 
 });
 
 it('one that is not ready within the time limit is not begun again', async () => {
+  await service.stop();
   await start({ watchEvery: 50, timeLimit: 1000 });
   const id = await deployed();
   cluster.status = (name) => (name.endsWith(id) ? { replicas: 2, updatedReplicas: 2, availableReplicas: 2 } : {});
