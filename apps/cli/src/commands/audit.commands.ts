@@ -181,7 +181,10 @@ async function* linesOf(file: string, input: Readable): AsyncGenerator<string> {
   );
   unreadable.catch(() => undefined);
   for (;;) {
-    const next = lines.next().catch((error: unknown) => (input.errored ? unreadable : Promise.reject(error)));
+    const next = lines.next().catch((error: unknown) => {
+      if (input.errored) return unreadable;
+      throw error;
+    });
     const line = await Promise.race([next, unreadable]);
     if (line.done) return;
     yield line.value;
