@@ -1,5 +1,5 @@
-// Each library imports only those that its layer allows, no library knows an application, and features of the console
-// know neither each other nor are known by what they share. Types count, and imports that happen later.
+// Each library imports only those that its layer allows, and no library imports an application. A feature of the console
+// imports no other feature, and what features share imports none of them. Imports of types and later imports count too.
 const { relative } = require('node:path');
 const { resolve } = require('./resolver.cjs');
 

@@ -51,14 +51,14 @@ export class ClusterForwarding {
   }
 }
 
-/** True for an answer that may be the cluster's own. */
+/** True for an answer that may be the cluster's own, and is short enough to be read as a whole. */
 function isShortError({ statusCode = 502, headers }: IncomingMessage): boolean {
   const isRefused = statusCode === 401 || statusCode === 403 || statusCode >= 500;
   const isJson = headers['content-type']?.startsWith('application/json') && !headers['content-encoding'];
   return Boolean(isRefused && isJson && Number(headers['content-length'] ?? Infinity) <= LONGEST_REFUSAL);
 }
 
-/** Names accounts, namespaces and addresses of pods, which are no business of clients. */
+/** True for an error of the cluster itself. Its text names accounts, namespaces and pods, which clients must not see. */
 function isRefusal(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

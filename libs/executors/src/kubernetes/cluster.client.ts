@@ -157,7 +157,7 @@ export class ClusterClient {
         socket.destroy();
         throw error;
       });
-      // A node that vanished says nothing.
+      // Without it, a connection to a node that has vanished would stay open for as long as its client waits.
       socket.setKeepAlive(true, KEEP_ALIVE_MS);
       const service = { kind: 'Service', metadata: { name, namespace } };
       const path = `${url.pathname.replace(/\/$/, '')}${pathOf(service)}:${port}/proxy`;
